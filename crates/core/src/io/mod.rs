@@ -1,0 +1,125 @@
+//! Where bytes lie: the store interface of the engine, the local folder and memory.
+
+pub mod local;
+pub mod memory;
+
+use std::fmt;
+use std::io;
+
+use crate::error::Result;
+
+/// Why a store could not do what it was asked.
+#[derive(Debug)]
+pub enum StoreError {
+    /// The operating system said no.
+    Io { key: String, op: &'static str, source: io::Error },
+    /// The store was opened for reading.
+    ReadOnly { key: String },
+    /// Another writer changed the key between reading and writing.
+    Conflict { key: String },
+    /// The object is shorter than the range asked for.
+    Short { key: String, offset: u64, wanted: u64, size: u64 },
+    /// Not a key: empty segment, `..`, leading slash, NUL, drive letter.
+    BadKey { key: String, why: &'static str },
+    /// The file system has no locks; see `locking`.
+    NoLocks { key: String, source: io::Error },
+}
+
+impl fmt::Display for StoreError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            StoreError::Io { key, op, source } => write!(f, "{op} {key:?}: {source}"),
+            StoreError::ReadOnly { key } => write!(f, "the store is read-only; cannot change {key:?}"),
+            StoreError::Conflict { key } => write!(f, "{key:?} was changed by another writer"),
+            StoreError::Short { key, offset, wanted, size } => {
+                write!(f, "{key:?} has {size} bytes, but {wanted} bytes at offset {offset} were wanted")
+            }
+            StoreError::BadKey { key, why } => write!(f, "{key:?} is not a store key: {why}"),
+            StoreError::NoLocks { key, source } => write!(f, "{key:?} cannot be locked here ({source})"),
+        }
+    }
+}
+
+impl std::error::Error for StoreError {}
+
+/// What names a version of an object: equal stamps mean equal bytes (device, inode, time and size of a file; a
+/// counter in memory).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Stamp(pub [u64; 4]);
+
+/// An object held open, for several reads.
+pub trait Object: Send + Sync {
+    fn size(&self) -> u64;
+
+    fn stamp(&self) -> Option<Stamp>;
+
+    /// Fills `dst` from `offset` on; shorter is [`StoreError::Short`].
+    fn read_at(&self, offset: u64, dst: &mut [u8]) -> Result<(), StoreError>;
+
+    /// All bytes, where they lie in memory already.
+    fn in_memory(&self) -> Option<&[u8]> {
+        None
+    }
+}
+
+/// Bytes that a store handed out.
+#[derive(Debug)]
+pub enum Fetched {
+    /// They are the whole content of the buffer passed in.
+    Buffered,
+    /// They lie in memory that the store keeps.
+    Shared(bytes::Bytes),
+}
+
+/// What an edit makes of a key.
+#[derive(Debug)]
+pub enum Edit {
+    Keep,
+    Put(Vec<u8>),
+    Delete,
+}
+
+/// One whole key or a part of it, for [`Store::get_many`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Request {
+    pub key: String,
+    pub range: ByteRange,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ByteRange {
+    Whole,
+    Span { offset: u64, len: u64 },
+    Suffix(u64),
+}
+
+/// Keys and bytes. Calls block; the engine makes them from its own threads and never while it holds a lock of
+/// Python's.
+pub trait Store: Send + Sync + fmt::Debug {
+    /// All bytes of `key`, or `None` where it does not exist. `hint` is the size expected at most; the content of
+    /// `buf` is replaced (its capacity is reused) when the answer is [`Fetched::Buffered`].
+    fn get(&self, key: &str, hint: usize, buf: &mut Vec<u8>) -> Result<Option<Fetched>>;
+
+    /// Opens `key` for several reads.
+    fn open(&self, key: &str) -> Result<Option<Box<dyn Object + '_>>>;
+
+    /// Replaces what is under `key` by what `edit` makes of it, atomically: readers see the old bytes or the new, a
+    /// failure or kill leaves the old, and no other update of this key comes between. `edit` is given the present
+    /// object where `wants_current` (else `None`), and may be called again when another writer was faster. The buffer
+    /// comes back for reuse where the store does not keep it.
+    fn update(
+        &self,
+        key: &str,
+        wants_current: bool,
+        edit: &mut dyn FnMut(Option<&dyn Object>) -> Result<Edit>,
+    ) -> Result<Option<Vec<u8>>>;
+
+    /// `Some(n)` where requests are better made `n` at a time through [`Store::get_many`] (Python and network stores)
+    /// than one by one from the decoding threads.
+    fn batch(&self) -> Option<usize> {
+        None
+    }
+
+    /// Many reads at once, answers in order; only where [`Store::batch`] says so.
+    fn get_many(&self, requests: &[Request]) -> Result<Vec<Option<bytes::Bytes>>>;
+}

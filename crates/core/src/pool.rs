@@ -1,0 +1,1 @@
+//! One pool of threads for the process.

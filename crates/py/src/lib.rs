@@ -1,0 +1,9 @@
+//! Registration of the border; nothing else.
+
+use pyo3::prelude::*;
+
+#[pymodule(gil_used = false)]
+fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add("OPTIMISED", !cfg!(debug_assertions))
+}

@@ -1,0 +1,1 @@
+"""Zarr for Python, as fast as the machine allows."""
