@@ -1,0 +1,34 @@
+"""What blazarr accepts from outside before it refuses, in one place.
+
+Stores are untrusted: a document or header may claim anything. Each limit is far above what
+real data needs; raise one with ``blazarr.config.set({"limits.json_depth": 200})``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Upper bounds on hostile input. `blazarr.config.limits` holds the current ones.
+
+    Attributes
+    ----------
+    document_bytes
+        Size of one metadata document.
+    json_depth
+        Nesting of one metadata document.
+    rank
+        Dimensions of an array (numpy has no more than 64).
+    shard_nesting
+        Shards within shards.
+    decode_window_bytes
+        What a decoder may produce beyond the size that the chunk grid gives.
+    """
+
+    document_bytes: int = 64 * 1024 * 1024
+    json_depth: int = 64
+    rank: int = 64
+    shard_nesting: int = 8
+    decode_window_bytes: int = 64 * 1024
