@@ -4,6 +4,5 @@
 
 pub mod codec;
 pub mod error;
-pub mod fork;
 pub mod io;
 pub mod pool;
