@@ -4,5 +4,6 @@
 
 pub mod codec;
 pub mod error;
+pub mod fork;
 pub mod io;
 pub mod pool;

@@ -1,0 +1,80 @@
+# Every verb of this project. Each makes or reuses .venv, builds the core when its sources changed, installs
+# what it needs, and runs. `make PYTHON=/path/to/python ...` chooses the interpreter of a new .venv.
+
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help demo test thorough check format bench wheel notices clean
+
+PYTHON ?= $(shell tools/python.sh)
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/stamps
+RUST_SOURCES := $(shell find crates -type f) Cargo.toml Cargo.lock
+
+# maturin sets the same variables for its build, so that cargo finds nothing changed here.
+CARGO := PYO3_PYTHON=$(CURDIR)/$(BIN)/python cargo
+
+help:
+	@echo "make demo      write and read a microscopy stack with blazarr and zarr-python, side by side"
+	@echo "make test      all tests: the Rust core's, then the Python package's"
+	@echo "make thorough  the property tests with 10,000 examples each"
+	@echo "make check     formatters, linters, types, licence notices"
+	@echo "make format    let the formatters change the sources"
+	@echo "make bench     blazarr beside its peers; writes benchmarks/results"
+	@echo "make wheel     build a wheel into dist"
+	@echo "make notices   rewrite THIRD_PARTY_NOTICES.md"
+	@echo "make clean     remove everything that these made"
+
+demo: $(STAMP)/core $(STAMP)/group-demo
+	$(BIN)/python examples/demo.py
+
+test: $(STAMP)/core $(STAMP)/group-test
+	$(CARGO) test --release --locked --workspace --exclude blazarr-py
+	$(BIN)/python -m pytest -n 2
+
+thorough: $(STAMP)/core $(STAMP)/group-test
+	$(BIN)/python -m pytest -n 2 --hypothesis-profile thorough -m hypothesis
+
+check: $(STAMP)/core $(STAMP)/group-check
+	$(BIN)/ruff format --check
+	$(BIN)/ruff check
+	$(BIN)/mypy
+	cargo fmt --all --check
+	$(CARGO) clippy --release --locked --workspace --all-targets -- -D warnings
+	$(BIN)/python tools/notices.py --check
+
+format: $(STAMP)/group-check
+	$(BIN)/ruff check --fix-only
+	$(BIN)/ruff format
+	cargo fmt --all
+
+bench: $(STAMP)/core $(STAMP)/group-bench
+	$(BIN)/python benchmarks/run.py
+
+wheel: $(STAMP)/tools
+	$(BIN)/maturin build --release --locked --out dist
+
+notices: $(STAMP)/tools
+	$(BIN)/python tools/notices.py
+
+clean:
+	rm -rf $(VENV) target dist build demo-data .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find src tests benchmarks examples tools -name __pycache__ -type d -prune -exec rm -rf {} +
+	rm -f src/blazarr/_core.*.so src/blazarr/_core.*.pyd
+
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+
+$(STAMP)/tools: $(BIN)/python
+	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1" "maturin>=1.9,<2"
+	mkdir -p $(STAMP) && touch $@
+
+$(STAMP)/core: $(STAMP)/tools $(RUST_SOURCES) pyproject.toml
+	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release --locked
+	touch $@
+
+$(STAMP)/group-%: $(STAMP)/tools pyproject.toml
+	$(BIN)/python -m pip install --quiet --group $*
+	touch $@
