@@ -3,6 +3,16 @@
 //! Every decoder writes into a buffer whose size the metadata justifies and stops at its end. Input is hostile:
 //! no length in it is believed before it was checked against what is there.
 
+pub mod checksum;
+mod deflate;
+pub mod gzip;
+pub mod lz4;
+pub mod step;
+mod support;
+pub mod swap;
+pub mod zlib;
+pub mod zstd;
+
 use std::fmt;
 use std::ops::Range;
 
@@ -44,11 +54,17 @@ pub enum CodecErrorKind {
     Config,
     /// The encoder failed.
     Encode,
+    /// Memory could not be had.
+    Memory,
 }
 
 impl CodecError {
     pub fn new(codec: &str, kind: CodecErrorKind, what: impl Into<String>) -> Self {
-        CodecError { codec: codec.to_owned(), kind, what: what.into() }
+        CodecError {
+            codec: codec.to_owned(),
+            kind,
+            what: what.into(),
+        }
     }
 
     pub fn corrupt(codec: &str, what: impl Into<String>) -> Self {
@@ -88,7 +104,13 @@ pub trait BytesCodec: Send + Sync + fmt::Debug {
 
     /// Decodes only `range` of the `total` decoded bytes into `dst`, where that is cheaper than decoding all.
     /// `Ok(false)` says that this codec (or this stream) can't, and `dst` is untouched.
-    fn decode_range(&self, _src: &[u8], _total: usize, _range: Range<usize>, _dst: &mut [u8]) -> Result<bool, CodecError> {
+    fn decode_range(
+        &self,
+        _src: &[u8],
+        _total: usize,
+        _range: Range<usize>,
+        _dst: &mut [u8],
+    ) -> Result<bool, CodecError> {
         Ok(false)
     }
 }

@@ -1,0 +1,97 @@
+//! One step of a chain as it stands in the array's description, and the codec it makes.
+
+use std::sync::Arc;
+
+use serde::Deserialize;
+
+use super::checksum::{Algorithm, Checksum, Location};
+use super::gzip::Gzip;
+use super::lz4::Lz4;
+use super::swap::Swap;
+use super::zlib::Zlib;
+use super::zstd::Zstd;
+use super::{BytesCodec, CodecError, CodecErrorKind};
+
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(tag = "id", rename_all = "lowercase", deny_unknown_fields)]
+pub enum StepSpec {
+    Zstd {
+        level: i32,
+        #[serde(default)]
+        checksum: bool,
+    },
+    Gzip {
+        level: i32,
+    },
+    Zlib {
+        level: i32,
+    },
+    Lz4 {
+        acceleration: i32,
+    },
+    Crc32c {
+        #[serde(default = "at_end")]
+        location: Location,
+    },
+    Crc32 {
+        #[serde(default = "at_start")]
+        location: Location,
+    },
+    Adler32 {
+        #[serde(default = "at_start")]
+        location: Location,
+    },
+    Fletcher32 {},
+    Swap {
+        size: usize,
+    },
+    /// Moves elements; the chain does it while it places the chunk, or by a pass of its own.
+    Transpose {
+        shape: Vec<usize>,
+        order: Vec<usize>,
+        itemsize: usize,
+    },
+    /// A codec written in Python: the position in the list that comes with the array.
+    External {
+        index: usize,
+    },
+}
+
+fn at_start() -> Location {
+    Location::Start
+}
+
+fn at_end() -> Location {
+    Location::End
+}
+
+impl StepSpec {
+    /// The codec, its configuration checked. Transpose and external steps are not made of bytes alone: they are errors.
+    pub fn build(&self) -> Result<Arc<dyn BytesCodec>, CodecError> {
+        Ok(match self {
+            StepSpec::Zstd { level, checksum } => Arc::new(Zstd::new(*level, *checksum)?),
+            StepSpec::Gzip { level } => Arc::new(Gzip::new(*level)?),
+            StepSpec::Zlib { level } => Arc::new(Zlib::new(*level)?),
+            StepSpec::Lz4 { acceleration } => Arc::new(Lz4::new(*acceleration)?),
+            StepSpec::Crc32c { location } => Arc::new(Checksum::new(Algorithm::Crc32c, *location)),
+            StepSpec::Crc32 { location } => Arc::new(Checksum::new(Algorithm::Crc32, *location)),
+            StepSpec::Adler32 { location } => {
+                Arc::new(Checksum::new(Algorithm::Adler32, *location))
+            }
+            StepSpec::Fletcher32 {} => {
+                Arc::new(Checksum::new(Algorithm::Fletcher32, Location::End))
+            }
+            StepSpec::Swap { size } => Arc::new(Swap::new(*size)?),
+            StepSpec::Transpose { .. } => return Err(not_native("transpose")),
+            StepSpec::External { .. } => return Err(not_native("external")),
+        })
+    }
+}
+
+fn not_native(id: &str) -> CodecError {
+    CodecError::new(
+        id,
+        CodecErrorKind::Config,
+        "not a codec of bytes; the chain has to run it",
+    )
+}
