@@ -1,0 +1,58 @@
+"""The documents tell the truth where a machine can tell: kinds of errors, links."""
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from blazarr.errors import BlazarrError
+
+REPOSITORY = Path(__file__).parent.parent.parent
+DOCUMENTS = sorted([*REPOSITORY.glob("*.md"), *REPOSITORY.glob("docs/**/*.md")])
+
+
+def subclasses(cls: type) -> Iterator[type]:
+    for sub in cls.__subclasses__():
+        yield sub
+        yield from subclasses(sub)
+
+
+def kinds_in_the_sources() -> set[str]:
+    """Kinds of the classes, and those that a raise narrows them to: `CorruptError(..., kind="checksum")`."""
+    kinds = {cls.default_kind for cls in subclasses(BlazarrError)}
+    for file in (REPOSITORY / "src").rglob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and ast.unparse(node.func).endswith("Error"):
+                values = [keyword.value for keyword in node.keywords if keyword.arg == "kind"]
+                kinds |= {value.value for value in values if isinstance(value, ast.Constant)}
+    return kinds
+
+
+def test_each_kind_of_error_has_a_heading():
+    text = (REPOSITORY / "docs" / "errors.md").read_text(encoding="utf-8")
+    headings = set(re.findall(r"^## (\S+)$", text, re.MULTILINE))
+    missing = kinds_in_the_sources() - headings
+    assert not missing, f"docs/errors.md has no heading for {sorted(missing)}"
+
+
+def test_each_heading_is_a_kind():
+    text = (REPOSITORY / "docs" / "errors.md").read_text(encoding="utf-8")
+    sources = "".join(
+        path.read_text(encoding="utf-8")
+        for folder, pattern in (("src", "*.py"), ("crates/py", "*.rs"))
+        for path in (REPOSITORY / folder).rglob(pattern)
+    )
+    unknown = [
+        kind for kind in re.findall(r"^## (\S+)$", text, re.MULTILINE) if f'"{kind}"' not in sources
+    ]
+    assert not unknown, f"docs/errors.md explains kinds that nothing raises: {unknown}"
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+def test_links_between_documents_lead_somewhere(document):
+    text = document.read_text(encoding="utf-8")
+    links = re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", text)
+    dead = [link for link in links if not (document.parent / link).exists()]
+    assert not dead
