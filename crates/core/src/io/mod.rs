@@ -1,10 +1,14 @@
 //! Where bytes lie: the store interface of the engine, the local folder and memory.
 
+pub mod key;
+pub mod keylock;
 pub mod local;
 pub mod memory;
 
 use std::fmt;
 use std::io;
+
+use bytes::Bytes;
 
 use crate::error::Result;
 
@@ -12,13 +16,22 @@ use crate::error::Result;
 #[derive(Debug)]
 pub enum StoreError {
     /// The operating system said no.
-    Io { key: String, op: &'static str, source: io::Error },
+    Io {
+        key: String,
+        op: &'static str,
+        source: io::Error,
+    },
     /// The store was opened for reading.
     ReadOnly { key: String },
     /// Another writer changed the key between reading and writing.
     Conflict { key: String },
     /// The object is shorter than the range asked for.
-    Short { key: String, offset: u64, wanted: u64, size: u64 },
+    Short {
+        key: String,
+        offset: u64,
+        wanted: u64,
+        size: u64,
+    },
     /// Not a key: empty segment, `..`, leading slash, NUL, drive letter.
     BadKey { key: String, why: &'static str },
     /// The file system has no locks; see `locking`.
@@ -29,13 +42,25 @@ impl fmt::Display for StoreError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             StoreError::Io { key, op, source } => write!(f, "{op} {key:?}: {source}"),
-            StoreError::ReadOnly { key } => write!(f, "the store is read-only; cannot change {key:?}"),
+            StoreError::ReadOnly { key } => {
+                write!(f, "the store is read-only; cannot change {key:?}")
+            }
             StoreError::Conflict { key } => write!(f, "{key:?} was changed by another writer"),
-            StoreError::Short { key, offset, wanted, size } => {
-                write!(f, "{key:?} has {size} bytes, but {wanted} bytes at offset {offset} were wanted")
+            StoreError::Short {
+                key,
+                offset,
+                wanted,
+                size,
+            } => {
+                write!(
+                    f,
+                    "{key:?} has {size} bytes, but {wanted} bytes at offset {offset} were wanted"
+                )
             }
             StoreError::BadKey { key, why } => write!(f, "{key:?} is not a store key: {why}"),
-            StoreError::NoLocks { key, source } => write!(f, "{key:?} cannot be locked here ({source})"),
+            StoreError::NoLocks { key, source } => {
+                write!(f, "{key:?} cannot be locked here ({source})")
+            }
         }
     }
 }
@@ -122,4 +147,73 @@ pub trait Store: Send + Sync + fmt::Debug {
 
     /// Many reads at once, answers in order; only where [`Store::batch`] says so.
     fn get_many(&self, requests: &[Request]) -> Result<Vec<Option<bytes::Bytes>>>;
+}
+
+/// What has to be under a key for a write to happen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Condition {
+    Any,
+    Absent,
+    Is(Stamp),
+}
+
+impl Condition {
+    /// An error where `current` is not what was expected.
+    pub fn check(self, key: &str, current: Option<Stamp>) -> Result<(), StoreError> {
+        match (self, current) {
+            (Condition::Any, _) | (Condition::Absent, None) => Ok(()),
+            (Condition::Is(expected), Some(present)) if expected == present => Ok(()),
+            _ => Err(StoreError::Conflict {
+                key: key.to_owned(),
+            }),
+        }
+    }
+}
+
+/// What lies directly in a folder: names of keys, and names of folders that hold further keys.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Children {
+    pub keys: Vec<String>,
+    pub folders: Vec<String>,
+}
+
+/// A part of a listing, in the order of the keys, each with its size. The listing is over when it is empty.
+pub type Page = Vec<(String, u64)>;
+
+/// A listing under way.
+pub trait Listing: Send + Sync {
+    fn next_page(&mut self, limit: usize) -> Result<Page>;
+}
+
+/// What a store's own users need beyond reading and writing chunks: conditions, parts, listings.
+pub trait KeyStore: Store {
+    /// The bytes of `range`, cut off at the object's end, and the stamp of the whole object.
+    fn read(&self, key: &str, range: ByteRange) -> Result<Option<(Bytes, Stamp)>>;
+
+    fn write(&self, key: &str, data: &[u8], condition: Condition) -> Result<Stamp>;
+
+    /// Whether there was something to delete.
+    fn delete(&self, key: &str, condition: Condition) -> Result<bool>;
+
+    /// Deletes every key below the folder.
+    fn delete_folder(&self, folder: &str) -> Result<()>;
+
+    fn size(&self, key: &str) -> Result<Option<u64>>;
+
+    /// Keys that begin with `prefix` and come after `start_after`.
+    fn list(&self, prefix: &str, start_after: &str) -> Result<Box<dyn Listing>>;
+
+    fn children(&self, folder: &str) -> Result<Children>;
+}
+
+/// Where `range` lies in an object of `size` bytes, as offset and length.
+pub fn resolve(range: ByteRange, size: u64) -> (u64, u64) {
+    match range {
+        ByteRange::Whole => (0, size),
+        ByteRange::Span { offset, len } => {
+            let start = offset.min(size);
+            (start, len.min(size - start))
+        }
+        ByteRange::Suffix(len) => (size - len.min(size), len.min(size)),
+    }
 }

@@ -1,0 +1,198 @@
+//! A folder of files: every key is a path below the root.
+//!
+//! Paths are resolved at each call, so a folder that is moved or replaced is found again under its
+//! name. A key whose parent is missing, or is a file, is missing; whatever else the system refuses
+//! is an error.
+
+#[cfg(not(unix))]
+#[path = "slot_other.rs"]
+mod slot;
+#[cfg(unix)]
+mod slot;
+
+mod file;
+mod walk;
+mod write;
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use bytes::Bytes;
+
+use self::file::LocalObject;
+use self::walk::Walk;
+use super::key::Key;
+use super::{
+    ByteRange, Children, Condition, Edit, Fetched, KeyStore, Listing, Object, Request, Stamp,
+    Store, StoreError,
+};
+use crate::error::Result;
+
+/// How writers of one key keep out of each other's way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Locking {
+    /// Through a lock file beside the key.
+    Flock,
+    /// Not at all: for file systems without locks, where one writer at a time is the user's promise.
+    None,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LocalStore {
+    pub root: PathBuf,
+    pub read_only: bool,
+    /// Whether a write returns only after it is on the disk.
+    pub fsync: bool,
+    pub locking: Locking,
+}
+
+impl LocalStore {
+    pub fn new(root: PathBuf) -> Self {
+        LocalStore {
+            root,
+            read_only: false,
+            fsync: false,
+            locking: Locking::Flock,
+        }
+    }
+
+    fn path(&self, key: &str) -> Result<PathBuf, StoreError> {
+        Ok(self.root.join(Key::parse(key)?.as_str()))
+    }
+
+    fn folder(&self, folder: &str) -> Result<PathBuf, StoreError> {
+        Ok(self.root.join(Key::parse_folder(folder)?))
+    }
+
+    fn open_object(&self, key: &str) -> Result<Option<LocalObject>, StoreError> {
+        LocalObject::open(&self.path(key)?, key)
+    }
+}
+
+impl Store for LocalStore {
+    fn get(&self, key: &str, hint: usize, buf: &mut Vec<u8>) -> Result<Option<Fetched>> {
+        let Some(file) = file::open(&self.path(key)?, key)? else {
+            return Ok(None);
+        };
+        buf.clear();
+        file::read_bounded(&file, key, hint, buf)?;
+        Ok(Some(Fetched::Buffered))
+    }
+
+    fn open(&self, key: &str) -> Result<Option<Box<dyn Object + '_>>> {
+        Ok(self
+            .open_object(key)?
+            .map(|object| Box::new(object) as Box<dyn Object>))
+    }
+
+    fn update(
+        &self,
+        key: &str,
+        wants_current: bool,
+        edit: &mut dyn FnMut(Option<&dyn Object>) -> Result<Edit>,
+    ) -> Result<Option<Vec<u8>>> {
+        self.writable(key)?;
+        if wants_current {
+            self.edit_current(key, edit)
+        } else {
+            self.replace(key, edit(None)?)
+        }
+    }
+
+    fn get_many(&self, requests: &[Request]) -> Result<Vec<Option<Bytes>>> {
+        let one = |r: &Request| Ok(self.read(&r.key, r.range)?.map(|(bytes, _)| bytes));
+        requests.iter().map(one).collect()
+    }
+}
+
+impl KeyStore for LocalStore {
+    fn read(&self, key: &str, range: ByteRange) -> Result<Option<(Bytes, Stamp)>> {
+        let Some(object) = self.open_object(key)? else {
+            return Ok(None);
+        };
+        let (bytes, whole) = object.read(range)?;
+        let stamp = match Key::parse(key)?.is_document() && whole {
+            true => document_stamp(&bytes),
+            false => object.stamp,
+        };
+        Ok(Some((Bytes::from(bytes), stamp)))
+    }
+
+    fn write(&self, key: &str, data: &[u8], condition: Condition) -> Result<Stamp> {
+        self.writable(key)?;
+        let written = self.write_if(key, data, condition)?;
+        Ok(if Key::parse(key)?.is_document() {
+            document_stamp(data)
+        } else {
+            written
+        })
+    }
+
+    fn delete(&self, key: &str, condition: Condition) -> Result<bool> {
+        self.writable(key)?;
+        self.delete_if(key, condition)
+    }
+
+    fn delete_folder(&self, folder: &str) -> Result<()> {
+        self.writable(folder)?;
+        match fs::remove_dir_all(self.folder(folder)?) {
+            Err(e) if !is_missing(&e) => Err(failed(folder, "delete", e).into()),
+            _ => Ok(()),
+        }
+    }
+
+    fn size(&self, key: &str) -> Result<Option<u64>> {
+        match fs::metadata(self.path(key)?) {
+            Ok(meta) if meta.is_file() => Ok(Some(meta.len())),
+            Ok(_) => Ok(None),
+            Err(e) if is_missing(&e) => Ok(None),
+            Err(e) => Err(failed(key, "look at", e).into()),
+        }
+    }
+
+    fn list(&self, prefix: &str, start_after: &str) -> Result<Box<dyn Listing>> {
+        Ok(Box::new(Walk::new(&self.root, prefix, start_after)?))
+    }
+
+    fn children(&self, folder: &str) -> Result<Children> {
+        walk::children(&self.folder(folder)?, folder)
+    }
+}
+
+/// A document's stamp is a digest of its bytes. A file's own (inode, time) would do only where the
+/// file system keeps time finely, and a metadata update that is lost does more harm than a second
+/// look at a few thousand bytes costs.
+fn document_stamp(bytes: &[u8]) -> Stamp {
+    use std::hash::{DefaultHasher, Hasher};
+    let digest = |seed: u64| {
+        let mut hasher = DefaultHasher::new();
+        hasher.write_u64(seed);
+        hasher.write(bytes);
+        hasher.finish()
+    };
+    Stamp([bytes.len() as u64, digest(0), digest(1), digest(2)])
+}
+
+/// Missing, and not merely out of reach.
+fn is_missing(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
+    )
+}
+
+fn failed(key: &str, op: &'static str, source: io::Error) -> StoreError {
+    StoreError::Io {
+        key: key.to_owned(),
+        op,
+        source,
+    }
+}
+
+/// The lock file of a key's file.
+fn beside(target: &Path, ending: &str) -> PathBuf {
+    let mut name = target.as_os_str().to_owned();
+    name.push(ending);
+    PathBuf::from(name)
+}
