@@ -21,6 +21,8 @@ class Limits:
         Nesting of one metadata document.
     rank
         Dimensions of an array (numpy has no more than 64).
+    grid_edges
+        Explicit chunks along one axis of a rectilinear grid.
     shard_nesting
         Shards within shards.
     decode_window_bytes
@@ -30,5 +32,6 @@ class Limits:
     document_bytes: int = 64 * 1024 * 1024
     json_depth: int = 64
     rank: int = 64
+    grid_edges: int = 4 * 1024 * 1024
     shard_nesting: int = 8
     decode_window_bytes: int = 64 * 1024
