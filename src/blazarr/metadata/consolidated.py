@@ -1,0 +1,186 @@
+"""Consolidated metadata: a copy of all members' documents, kept by a group.
+
+Format 3 keeps it inline in the group's ``zarr.json``, format 2 in ``.zmetadata``. Members are
+parsed when they are asked for, so that opening a hierarchy of thousands costs what is used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from blazarr.errors import MetadataError
+from blazarr.metadata.array import ArrayMetadata
+from blazarr.metadata.document import JSON, located, shown, wrong
+from blazarr.metadata.group import GroupMetadata, group_v2_from_json, group_v3_from_json
+from blazarr.metadata.v2 import array_v2_from_json
+from blazarr.metadata.v3 import array_v3_from_json
+
+Documents = dict[str, dict[str, Any]]
+
+
+@dataclass(frozen=True, eq=False)
+class ConsolidatedMetadata(Mapping[str, ArrayMetadata | GroupMetadata]):
+    """The metadata of a group's members at any depth, by their path below the group.
+
+    Attributes
+    ----------
+    members
+        Each member's documents as they were stored, by the name of their key.
+    """
+
+    members: dict[str, Documents]
+
+    @classmethod
+    def of(cls, nodes: Mapping[str, ArrayMetadata | GroupMetadata]) -> ConsolidatedMetadata:
+        """Make it of parsed metadata."""
+        return cls(
+            {
+                path: _without_copies(node).to_json()
+                for path, node in sorted(nodes.items(), key=lambda item: _place(item[0]))
+            }
+        )
+
+    def __getitem__(self, path: str) -> ArrayMetadata | GroupMetadata:
+        documents = self.members[path]
+        try:
+            node = _parse_member(documents)
+        except MetadataError as error:
+            raise located(error, f"consolidated metadata of {path!r}") from error.__cause__
+        if isinstance(node, GroupMetadata):
+            return replace(node, consolidated_metadata=self.below(path))
+        return node
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.members)
+
+    def __len__(self) -> int:
+        return len(self.members)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, ConsolidatedMetadata):
+            return NotImplemented
+        return self.members == other.members
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def is_array(self, path: str) -> bool:
+        """Tell a member's kind without parsing it."""
+        documents = self.members[path]
+        return ".zarray" in documents or documents.get("zarr.json", {}).get("node_type") == "array"
+
+    def below(self, path: str) -> ConsolidatedMetadata:
+        """Give the part that is below a member group."""
+        start = f"{path}/"
+        return ConsolidatedMetadata(
+            {
+                member[len(start) :]: documents
+                for member, documents in self.members.items()
+                if member.startswith(start)
+            }
+        )
+
+    def to_inline(self) -> dict[str, Any]:
+        """Give the ``consolidated_metadata`` member of a v3 group's document."""
+        return {
+            "kind": "inline",
+            "must_understand": False,
+            "metadata": {path: _merged(documents) for path, documents in self.members.items()},
+        }
+
+    def to_zmetadata(self, own: Documents) -> dict[str, Any]:
+        """Give ``.zmetadata``; `own` are the group's own documents."""
+        entries: dict[str, Any] = dict(own)
+        for path, documents in self.members.items():
+            entries |= {f"{path}/{name}": document for name, document in documents.items()}
+        return {"metadata": entries, "zarr_consolidated_format": 1}
+
+
+def parse_inline(document: JSON) -> ConsolidatedMetadata:
+    """Parse the ``consolidated_metadata`` member of a v3 group's document."""
+    if not isinstance(document, dict):
+        raise wrong("consolidated_metadata", "an object", document)
+    if document.get("kind") != "inline":
+        raise wrong("consolidated_metadata.kind", "'inline'", document.get("kind"))
+    path = "consolidated_metadata.metadata"
+    metadata = document.get("metadata")
+    if not isinstance(metadata, dict):
+        raise wrong(path, "an object", metadata)
+    return ConsolidatedMetadata(
+        {
+            _checked_path(member, path): _split(stored, f"{path}[{shown(member)}]")
+            for member, stored in metadata.items()
+        }
+    )
+
+
+def parse_zmetadata(document: dict[str, Any]) -> GroupMetadata:
+    """Parse a decoded ``.zmetadata`` into the group's metadata with all its members."""
+    if document.get("zarr_consolidated_format") != 1:
+        found = document.get("zarr_consolidated_format")
+        raise wrong("zarr_consolidated_format", "1", found)
+    metadata = document.get("metadata")
+    if not isinstance(metadata, dict):
+        raise wrong("metadata", "an object", metadata)
+    members: dict[str, Documents] = {}
+    for key, stored in metadata.items():
+        path, _, name = key.rpartition("/")
+        if not isinstance(stored, dict):
+            raise wrong(f"metadata[{shown(key)}]", "an object", stored)
+        if name in (".zgroup", ".zarray", ".zattrs"):
+            members.setdefault(path and _checked_path(path, "metadata"), {})[name] = stored
+    own = members.pop("", {})
+    if ".zgroup" not in own:
+        raise MetadataError("metadata: '.zgroup' is missing", path="metadata")
+    known = {path: found for path, found in members.items() if found.keys() != {".zattrs"}}
+    return replace(
+        group_v2_from_json(own[".zgroup"], own.get(".zattrs")),
+        consolidated_metadata=ConsolidatedMetadata(known),
+    )
+
+
+def _parse_member(documents: Documents) -> ArrayMetadata | GroupMetadata:
+    if ".zarray" in documents:
+        return array_v2_from_json(documents[".zarray"], documents.get(".zattrs"))
+    if ".zgroup" in documents:
+        return group_v2_from_json(documents[".zgroup"], documents.get(".zattrs"))
+    document = documents["zarr.json"]
+    if document.get("node_type") == "array":
+        return array_v3_from_json(document)
+    # What is below it is in this copy already.
+    return group_v3_from_json({**document, "consolidated_metadata": None})
+
+
+def _split(stored: JSON, path: str) -> Documents:
+    """Take an inline entry apart: a v2 member has its attributes merged into it."""
+    if not isinstance(stored, dict):
+        raise wrong(path, "an object", stored)
+    if stored.get("zarr_format") != 2:
+        return {"zarr.json": stored}
+    own = {name: value for name, value in stored.items() if name != "attributes"}
+    name = ".zarray" if "shape" in stored else ".zgroup"
+    return {name: own, ".zattrs": stored.get("attributes") or {}}
+
+
+def _merged(documents: Documents) -> dict[str, Any]:
+    if "zarr.json" in documents:
+        return documents["zarr.json"]
+    own = documents.get(".zarray") or documents.get(".zgroup") or {}
+    return {**own, "attributes": documents.get(".zattrs", {})}
+
+
+def _without_copies(node: ArrayMetadata | GroupMetadata) -> ArrayMetadata | GroupMetadata:
+    return replace(node, consolidated_metadata=None) if isinstance(node, GroupMetadata) else node
+
+
+def _place(path: str) -> tuple[int, str]:
+    # Parents before children, as zarr-python writes them.
+    return path.count("/"), path
+
+
+def _checked_path(path: str, where: str) -> str:
+    """Refuse a member's path that could lead out of its group."""
+    if "\0" in path or "\\" in path or any(part in ("", ".", "..") for part in path.split("/")):
+        raise MetadataError(f"{where}: {shown(path)} is not a path below the group", path=where)
+    return path

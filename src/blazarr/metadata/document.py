@@ -1,0 +1,135 @@
+"""Metadata documents as JSON: decoding under limits, encoding as zarr-python does, errors' places.
+
+The standard library's decoder is used: with the hook that finds duplicate keys it takes as long
+as a faster decoder plus a second look at the text, and it reads what others refuse (NaN, big
+integers, lone surrogates) as zarr-python does.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+from collections import Counter
+from collections.abc import Callable
+from typing import Any, ParamSpec, TypeVar
+
+from blazarr.config import config
+from blazarr.errors import BlazarrError, LimitError, MetadataError
+
+JSON = Any
+
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
+
+
+def decode(document: bytes) -> dict[str, Any]:
+    """Decode a document, which must be an object."""
+    limits = config.limits
+    if len(document) > limits.document_bytes:
+        raise LimitError(
+            f"the document has {len(document)} bytes, more than {limits.document_bytes}; "
+            "raise limits.document_bytes if it is to be trusted",
+            size=len(document),
+            limit=limits.document_bytes,
+        )
+    value = _loads(document)
+    if document.count(b"{") + document.count(b"[") > limits.json_depth:
+        _check_depth(value, limits.json_depth)
+    if not isinstance(value, dict):
+        raise MetadataError(f"the document is not a JSON object but {type(value).__name__}")
+    return value
+
+
+def _loads(document: bytes) -> JSON:
+    try:
+        # A byte order mark is not allowed in JSON, but editors add it and zarr-python reads it.
+        return _DECODER.decode(bytes(document).decode("utf-8-sig"))
+    except UnicodeDecodeError as error:
+        message = f"the document is not UTF-8 (byte {error.start})"
+        raise MetadataError(message, offset=error.start) from None
+    except json.JSONDecodeError as error:
+        what = "is empty" if not document.strip() else f"is not JSON: {error}"
+        raise MetadataError(f"the document {what}", offset=error.pos) from None
+    except RecursionError:
+        raise _too_deep(config.limits.json_depth) from None
+    except BlazarrError:
+        raise
+    except ValueError as error:
+        # An integer of more digits than Python converts.
+        raise MetadataError(f"the document is not usable JSON: {error}") from None
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    members = dict(pairs)
+    if len(members) != len(pairs):
+        repeated = Counter(key for key, _ in pairs).most_common(1)[0][0]
+        raise MetadataError(
+            f"key {repeated[:60]!r} appears twice in one object, so its value is unclear",
+            path=repeated,
+        )
+    return members
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_unique)
+
+
+def _check_depth(value: JSON, limit: int) -> None:
+    level = [value]
+    for _ in range(limit):
+        level = [
+            item
+            for container in level
+            for item in (container.values() if container.__class__ is dict else container)
+            if item.__class__ is dict or item.__class__ is list
+        ]
+        if not level:
+            return
+    raise _too_deep(limit)
+
+
+def _too_deep(limit: int) -> LimitError:
+    return LimitError(
+        f"the document nests deeper than {limit} levels; raise limits.json_depth if it is to be "
+        "trusted",
+        limit=limit,
+    )
+
+
+def encode(document: JSON) -> bytes:
+    """Encode a document as zarr-python does, indented as config ``json_indent`` says."""
+    return json.dumps(document, indent=config.get("json_indent")).encode()
+
+
+def names_key(parse: Callable[_P, _R]) -> Callable[_P, _R]:
+    """Make a parser's errors name the document, which is its last argument, ``key``."""
+
+    @functools.wraps(parse)
+    def wrapped(*args: _P.args, **kwargs: _P.kwargs) -> _R:
+        try:
+            return parse(*args, **kwargs)
+        except BlazarrError as error:
+            key = kwargs["key"] if "key" in kwargs else args[-1]
+            raise located(error, str(key)) from error.__cause__
+
+    return wrapped
+
+
+def located(error: BlazarrError, key: str) -> BlazarrError:
+    """Let an error name the document it is about."""
+    if error.key is None:
+        error.key = key
+        error.message = f"{key}: {error.message}"
+        error.args = (error.message,)
+    return error
+
+
+def shown(value: object) -> str:
+    """Show a value from a document, cut short."""
+    head = value[:40] if isinstance(value, str | list) else value
+    text = "nothing" if value is None else repr(head)
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def wrong(path: str, wanted: str, found: object) -> MetadataError:
+    """Make the error for a member that is not what it should be."""
+    return MetadataError(f"{path}: expected {wanted}, found {shown(found)}", path=path)
