@@ -13,8 +13,9 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/stamps
 RUST_SOURCES := $(shell find crates -type f) Cargo.toml Cargo.lock
 
-# maturin sets the same variables for its build, so that cargo finds nothing changed here.
-CARGO := PYO3_PYTHON=$(CURDIR)/$(BIN)/python cargo
+# What maturin sets for its own build: with the same, cargo reuses what maturin built, and the reverse.
+TARGET := $(or $(CARGO_TARGET_DIR),$(CURDIR)/target)
+CARGO = PYO3_BUILD_EXTENSION_MODULE=1 PYO3_CONFIG_FILE=$$(ls -t $(TARGET)/maturin/pyo3-config-*.txt | head -n 1) cargo
 
 help:
 	@echo "make demo      write and read a microscopy stack with blazarr and zarr-python, side by side"
@@ -31,7 +32,7 @@ demo: $(STAMP)/core $(STAMP)/group-demo
 	$(BIN)/python examples/demo.py
 
 test: $(STAMP)/core $(STAMP)/group-test
-	$(CARGO) test --release --locked --workspace --exclude blazarr-py
+	$(CARGO) test --release --locked --workspace
 	$(BIN)/python -m pytest -n 2
 
 thorough: $(STAMP)/core $(STAMP)/group-test
