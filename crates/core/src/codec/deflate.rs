@@ -6,11 +6,11 @@ use std::ptr::NonNull;
 
 use libdeflate_sys as ffi;
 
-use super::support::{check_size, decode_growing, no_memory, reserve};
+use super::support::{check_size, decode_growing, no_memory, reserve, too_big};
 use super::{CodecError, CodecErrorKind};
 
 /// A match of 258 bytes takes at least 2 bits.
-const MAX_RATIO: usize = 1032;
+pub(super) const MAX_RATIO: usize = 1032;
 
 /// The wrapper around the deflate stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -188,52 +188,43 @@ pub(super) fn encode(
     src: &[u8],
     out: &mut Vec<u8>,
 ) -> Result<(), CodecError> {
-    let (bound, run) = match format {
-        Format::Gzip => (
-            ffi::libdeflate_gzip_compress_bound as BoundFn,
-            ffi::libdeflate_gzip_compress as CompressFn,
-        ),
-        Format::Zlib => (
-            ffi::libdeflate_zlib_compress_bound as BoundFn,
-            ffi::libdeflate_zlib_compress as CompressFn,
-        ),
+    let bound = match format {
+        Format::Gzip => ffi::libdeflate_gzip_compress_bound,
+        Format::Zlib => ffi::libdeflate_zlib_compress_bound,
+    };
+    // SAFETY: without a compressor the function tells a bound for all levels.
+    let room = unsafe { bound(std::ptr::null_mut(), src.len()) };
+    reserve(format.name(), out, room)?;
+    // SAFETY: `room` bytes were reserved, and what is counted as written was initialised.
+    unsafe {
+        let written = encode_into(format, level, src, out.as_mut_ptr(), room)?;
+        out.set_len(written.ok_or_else(|| too_big(format.name(), src.len()))?);
+    }
+    Ok(())
+}
+
+/// Encodes into `dst` if it fits there, giving the number of bytes written.
+///
+/// # Safety
+/// `dst` must be valid for writes of `room` bytes.
+pub(super) unsafe fn encode_into(
+    format: Format,
+    level: i32,
+    src: &[u8],
+    dst: *mut u8,
+    room: usize,
+) -> Result<Option<usize>, CodecError> {
+    let run = match format {
+        Format::Gzip => ffi::libdeflate_gzip_compress,
+        Format::Zlib => ffi::libdeflate_zlib_compress,
     };
     COMPRESSOR.with_borrow_mut(|slot| {
         let handle = compressor(format, level, slot)?;
-        // SAFETY: the handle is live.
-        let room = unsafe { bound(handle, src.len()) };
-        reserve(format.name(), out, room)?;
-        // SAFETY: `src` is valid for reads, and `room` bytes of `out` for writes.
-        let written = unsafe {
-            run(
-                handle,
-                src.as_ptr().cast(),
-                src.len(),
-                out.as_mut_ptr().cast(),
-                room,
-            )
-        };
-        if written == 0 {
-            return Err(CodecError::new(
-                format.name(),
-                CodecErrorKind::Encode,
-                "libdeflate could not compress",
-            ));
-        }
-        // SAFETY: libdeflate initialised `written` bytes, at most `room`.
-        unsafe { out.set_len(written) };
-        Ok(())
+        // SAFETY: the handle is live, `src` is valid for reads and `dst` for writes of the given lengths.
+        let written = unsafe { run(handle, src.as_ptr().cast(), src.len(), dst.cast(), room) };
+        Ok(Some(written).filter(|&written| written > 0))
     })
 }
-
-type BoundFn = unsafe extern "C" fn(*mut ffi::libdeflate_compressor, usize) -> usize;
-type CompressFn = unsafe extern "C" fn(
-    *mut ffi::libdeflate_compressor,
-    *const c_void,
-    usize,
-    *mut c_void,
-    usize,
-) -> usize;
 
 /// The thread's compressor, made anew where it was for another level.
 fn compressor(

@@ -9,7 +9,7 @@ const NAME: &str = "lz4";
 const HEADER: usize = 4;
 
 /// A length byte stands for at most 255 bytes.
-const MAX_RATIO: usize = 255;
+pub(super) const MAX_RATIO: usize = 255;
 
 #[derive(Clone, Copy, Debug)]
 pub struct Lz4 {

@@ -3,10 +3,12 @@
 //! Every decoder writes into a buffer whose size the metadata justifies and stops at its end. Input is hostile:
 //! no length in it is believed before it was checked against what is there.
 
+pub mod blosc;
 pub mod checksum;
 mod deflate;
 pub mod gzip;
 pub mod lz4;
+pub mod planes;
 pub mod step;
 mod support;
 pub mod swap;

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use serde::Deserialize;
 
+use super::blosc::{Blosc, Compressor, Filter};
 use super::checksum::{Algorithm, Checksum, Location};
 use super::gzip::Gzip;
 use super::lz4::Lz4;
@@ -28,6 +29,14 @@ pub enum StepSpec {
     },
     Lz4 {
         acceleration: i32,
+    },
+    Blosc {
+        cname: Compressor,
+        clevel: u8,
+        shuffle: Filter,
+        typesize: usize,
+        #[serde(default)]
+        blocksize: usize,
     },
     Crc32c {
         #[serde(default = "at_end")]
@@ -73,6 +82,15 @@ impl StepSpec {
             StepSpec::Gzip { level } => Arc::new(Gzip::new(*level)?),
             StepSpec::Zlib { level } => Arc::new(Zlib::new(*level)?),
             StepSpec::Lz4 { acceleration } => Arc::new(Lz4::new(*acceleration)?),
+            StepSpec::Blosc {
+                cname,
+                clevel,
+                shuffle,
+                typesize,
+                blocksize,
+            } => Arc::new(Blosc::new(
+                *cname, *clevel, *shuffle, *typesize, *blocksize,
+            )?),
             StepSpec::Crc32c { location } => Arc::new(Checksum::new(Algorithm::Crc32c, *location)),
             StepSpec::Crc32 { location } => Arc::new(Checksum::new(Algorithm::Crc32, *location)),
             StepSpec::Adler32 { location } => {

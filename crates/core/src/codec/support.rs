@@ -1,5 +1,8 @@
 //! What several codecs share: bounds, buffers and their errors.
 
+use std::cell::RefCell;
+use std::thread::LocalKey;
+
 use super::{CodecError, CodecErrorKind, Size};
 
 /// The most memory that a thread keeps for its next call, for each kind of scratch.
@@ -41,6 +44,29 @@ pub(super) fn resize(codec: &str, out: &mut Vec<u8>, n: usize) -> Result<(), Cod
         .map_err(|_| no_memory(codec, n))?;
     out.resize(n, 0);
     Ok(())
+}
+
+/// Memory that a thread keeps for its next call.
+pub(super) type Scratch = RefCell<Vec<u8>>;
+
+/// Runs `work` with `len` bytes of scratch memory of whatever content.
+pub(super) fn with_scratch<T>(
+    codec: &str,
+    local: &'static LocalKey<Scratch>,
+    len: usize,
+    work: impl FnOnce(&mut [u8]) -> Result<T, CodecError>,
+) -> Result<T, CodecError> {
+    local.with_borrow_mut(|kept| {
+        if kept.len() < len {
+            kept.clear();
+            resize(codec, kept, len)?;
+        }
+        let done = work(&mut kept[..len]);
+        if kept.len() > RETAINED {
+            *kept = Vec::new();
+        }
+        done
+    })
 }
 
 /// Replaces `out` by `parts`, one after another.

@@ -6,7 +6,7 @@
 use std::cell::RefCell;
 
 use zstd_safe::zstd_sys::ZSTD_ErrorCode;
-use zstd_safe::{CCtx, CParameter, DCtx, WriteBuf};
+use zstd_safe::{CCtx, CParameter, DCtx, SafeResult, WriteBuf};
 
 use super::support::{
     RETAINED, check_range, check_size, compressed_bound, decode_growing, no_memory, reserve,
@@ -16,7 +16,7 @@ use super::{BytesCodec, CodecError, CodecErrorKind, Size};
 const NAME: &str = "zstd";
 
 /// A block of 128 KiB takes at least 4 bytes (its header and one byte that is repeated).
-const MAX_RATIO: usize = 1 << 15;
+pub(super) const MAX_RATIO: usize = 1 << 15;
 
 thread_local! {
     static DECODER: RefCell<Option<DCtx<'static>>> = const { RefCell::new(None) };
@@ -59,31 +59,42 @@ impl BytesCodec for Zstd {
 
     fn encode(&self, src: &[u8], out: &mut Vec<u8>) -> Result<(), CodecError> {
         reserve(NAME, out, zstd_safe::compress_bound(src.len()))?;
-        ENCODER.with_borrow_mut(|slot| {
-            let context = match slot {
-                Some(context) => context,
-                None => slot.insert(CCtx::try_create().ok_or_else(|| no_memory(NAME, RETAINED))?),
-            };
-            let done = self.encode_with(context, src, out);
-            if context.sizeof() > RETAINED {
-                *slot = None;
-            }
-            done.map(drop).map_err(encode_error)
-        })
+        encode(self.level, self.checksum, src, out)?
+            .map(drop)
+            .map_err(encode_error)
     }
 }
 
-impl Zstd {
-    fn encode_with(
-        &self,
-        context: &mut CCtx<'_>,
-        src: &[u8],
-        out: &mut Vec<u8>,
-    ) -> zstd_safe::SafeResult {
-        context.set_parameter(CParameter::CompressionLevel(self.level))?;
-        context.set_parameter(CParameter::ChecksumFlag(self.checksum))?;
-        context.compress2(out, src)
-    }
+/// Encodes into `dst`, giving the number of bytes written. The inner error is zstd's.
+pub(super) fn encode<B: WriteBuf + ?Sized>(
+    level: i32,
+    checksum: bool,
+    src: &[u8],
+    dst: &mut B,
+) -> Result<SafeResult, CodecError> {
+    ENCODER.with_borrow_mut(|slot| {
+        let context = match slot {
+            Some(context) => context,
+            None => slot.insert(CCtx::try_create().ok_or_else(|| no_memory(NAME, 0))?),
+        };
+        let done = encode_with(context, level, checksum, src, dst);
+        if context.sizeof() > RETAINED {
+            *slot = None;
+        }
+        Ok(done)
+    })
+}
+
+fn encode_with<B: WriteBuf + ?Sized>(
+    context: &mut CCtx<'_>,
+    level: i32,
+    checksum: bool,
+    src: &[u8],
+    dst: &mut B,
+) -> SafeResult {
+    context.set_parameter(CParameter::CompressionLevel(level))?;
+    context.set_parameter(CParameter::ChecksumFlag(checksum))?;
+    context.compress2(dst, src)
 }
 
 /// Decodes all frames of `src`, giving the number of bytes written.

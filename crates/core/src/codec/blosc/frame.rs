@@ -1,0 +1,246 @@
+//! Reading a frame, block by block.
+
+use std::ops::Range;
+
+use super::header::{self, Header};
+use super::{Filter, NAME, inner};
+use crate::codec::support::{Scratch, with_scratch};
+use crate::codec::{CodecError, planes};
+
+thread_local! {
+    static STREAMS: Scratch = const { Scratch::new(Vec::new()) };
+    static PART: Scratch = const { Scratch::new(Vec::new()) };
+}
+
+/// A frame whose header was checked. Its blocks can be decoded in any order and by many threads.
+#[derive(Clone, Copy, Debug)]
+pub struct Frame<'a> {
+    header: Header,
+    src: &'a [u8],
+}
+
+impl<'a> Frame<'a> {
+    pub fn parse(src: &'a [u8]) -> Result<Self, CodecError> {
+        Ok(Frame {
+            header: Header::parse(src)?,
+            src,
+        })
+    }
+
+    pub fn decoded_len(&self) -> usize {
+        self.header.decoded
+    }
+
+    pub fn blocks(&self) -> usize {
+        self.header.blocks()
+    }
+
+    /// The decoded bytes that block `index` holds. All blocks but the last are equally long.
+    pub fn block_range(&self, index: usize) -> Range<usize> {
+        let start = index
+            .saturating_mul(self.header.blocksize)
+            .min(self.header.decoded);
+        start..(start + self.header.blocksize).min(self.header.decoded)
+    }
+
+    /// Decodes one block, which fills `dst` exactly.
+    pub fn decode_block(&self, index: usize, dst: &mut [u8]) -> Result<(), CodecError> {
+        if dst.len() != self.block_range(index).len() {
+            return Err(CodecError::corrupt(
+                NAME,
+                format!("block {index} has not {} bytes", dst.len()),
+            ));
+        }
+        if self.header.stored {
+            let at = header::SIZE + self.block_range(index).start;
+            dst.copy_from_slice(&self.src[at..at + dst.len()]);
+            return Ok(());
+        }
+        match self.header.filter {
+            Filter::NoShuffle => self.decode_plain(index, dst),
+            Filter::Shuffle | Filter::BitShuffle => self.decode_shuffled(index, dst),
+        }
+    }
+
+    pub(super) fn decode(&self, dst: &mut [u8]) -> Result<(), CodecError> {
+        if self.header.stored {
+            dst.copy_from_slice(&self.src[header::SIZE..]);
+            return Ok(());
+        }
+        let blocks = dst.chunks_mut(self.header.blocksize);
+        blocks
+            .enumerate()
+            .try_for_each(|(index, block)| self.decode_block(index, block))
+    }
+
+    pub(super) fn decode_range(
+        &self,
+        range: Range<usize>,
+        dst: &mut [u8],
+    ) -> Result<(), CodecError> {
+        if range.is_empty() {
+            return Ok(());
+        }
+        let blocks = range.start / self.header.blocksize..range.end.div_ceil(self.header.blocksize);
+        for index in blocks {
+            let block = self.block_range(index);
+            let wanted = block.start.max(range.start)..block.end.min(range.end);
+            let part = &mut dst[wanted.start - range.start..wanted.end - range.start];
+            if wanted == block {
+                self.decode_block(index, part)?;
+            } else {
+                self.decode_part(index, wanted.start - block.start, part)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Decodes a block aside and copies what is wanted of it.
+    fn decode_part(&self, index: usize, skip: usize, part: &mut [u8]) -> Result<(), CodecError> {
+        with_scratch(NAME, &PART, self.block_range(index).len(), |block| {
+            self.decode_block(index, block)?;
+            part.copy_from_slice(&block[skip..skip + part.len()]);
+            Ok(())
+        })
+    }
+
+    /// Checks that all streams lie in the frame and could be as long as they should, without decoding.
+    pub(super) fn check_streams(&self) -> Result<(), CodecError> {
+        if self.header.stored {
+            return Ok(());
+        }
+        for index in 0..self.blocks() {
+            let len = self.block_range(index).len();
+            let mut streams = self.streams(index, len)?;
+            for _ in 0..streams.count {
+                inner::check_plausible(self.header.compressor, streams.next()?, streams.decoded)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn streams(&self, index: usize, block_len: usize) -> Result<Streams<'a>, CodecError> {
+        let count = self.header.streams(block_len);
+        if !block_len.is_multiple_of(count) {
+            return Err(CodecError::corrupt(
+                NAME,
+                "a block holds no whole number of elements",
+            ));
+        }
+        let mut start = Streams {
+            src: self.src,
+            at: header::SIZE + 4 * index,
+            count,
+            decoded: block_len / count,
+        };
+        start.at = start.number()?;
+        Ok(start)
+    }
+
+    fn decode_plain(&self, index: usize, dst: &mut [u8]) -> Result<(), CodecError> {
+        let mut streams = self.streams(index, dst.len())?;
+        for room in dst.chunks_exact_mut(streams.decoded) {
+            let stream = streams.next()?;
+            if stream.len() == room.len() {
+                room.copy_from_slice(stream);
+            } else {
+                inner::decompress(self.header.compressor, stream, room)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn decode_shuffled(&self, index: usize, dst: &mut [u8]) -> Result<(), CodecError> {
+        let (size, len) = (self.header.typesize, dst.len());
+        let mut streams = self.streams(index, len)?;
+        with_scratch(NAME, &STREAMS, len + planes::bit_scratch(size), |scratch| {
+            let (room, bits) = scratch.split_at_mut(len);
+            let mut parts: [&[u8]; planes::MAX_SIZE] = [&[]; planes::MAX_SIZE];
+            for (part, room) in parts.iter_mut().zip(room.chunks_exact_mut(streams.decoded)) {
+                *part = self.stream_bytes(streams.next()?, room)?;
+            }
+            let mut tail: &[u8] = &[];
+            if streams.count == 1 {
+                tail = split_planes(parts[0], size, &mut parts);
+            }
+            self.unshuffle(&parts[..size], tail, bits, dst);
+            Ok(())
+        })
+    }
+
+    /// A stream's bytes, decoded into `room` unless they are stored.
+    fn stream_bytes<'r>(
+        &self,
+        stream: &'r [u8],
+        room: &'r mut [u8],
+    ) -> Result<&'r [u8], CodecError> {
+        if stream.len() == room.len() {
+            return Ok(stream);
+        }
+        inner::decompress(self.header.compressor, stream, room)?;
+        Ok(room)
+    }
+
+    fn unshuffle(&self, planes: &[&[u8]], tail: &[u8], bits: &mut [u8], dst: &mut [u8]) {
+        let (body, rest) = dst.split_at_mut(dst.len() - tail.len());
+        rest.copy_from_slice(tail);
+        let whole_bytes = planes[0].len().is_multiple_of(8);
+        match self.header.filter {
+            Filter::Shuffle => planes::join_bytes(planes, body),
+            Filter::BitShuffle if whole_bytes => planes::join_bits(planes, bits, body),
+            // Bits of a number of elements that does not fill bytes are left alone.
+            _ => body
+                .chunks_exact_mut(planes[0].len())
+                .zip(planes)
+                .for_each(|(to, from)| to.copy_from_slice(from)),
+        }
+    }
+}
+
+/// Cuts a block that was compressed in one stream into its planes, giving the bytes after the last whole element.
+fn split_planes<'r>(block: &'r [u8], size: usize, planes: &mut [&'r [u8]]) -> &'r [u8] {
+    let elements = block.len() / size;
+    planes
+        .iter_mut()
+        .take(size)
+        .enumerate()
+        .for_each(|(j, plane)| *plane = &block[j * elements..][..elements]);
+    &block[elements * size..]
+}
+
+/// Walks the streams of a block.
+struct Streams<'a> {
+    src: &'a [u8],
+    at: usize,
+    count: usize,
+    /// The length of each stream when decoded.
+    decoded: usize,
+}
+
+impl<'a> Streams<'a> {
+    fn next(&mut self) -> Result<&'a [u8], CodecError> {
+        let len = self.number()?;
+        let rest = self.src.get(self.at..).unwrap_or_default();
+        let Some(stream) = rest.get(..len) else {
+            let what = format!("a stream of {len} bytes where {} are left", rest.len());
+            return Err(CodecError::corrupt(NAME, what));
+        };
+        self.at += len;
+        Ok(stream)
+    }
+
+    fn number(&mut self) -> Result<usize, CodecError> {
+        let bytes = self
+            .src
+            .get(self.at..)
+            .and_then(|rest| rest.first_chunk::<4>());
+        let Some(bytes) = bytes else {
+            return Err(CodecError::corrupt(
+                NAME,
+                format!("nothing at offset {}", self.at),
+            ));
+        };
+        self.at += 4;
+        Ok(u32::from_le_bytes(*bytes) as usize)
+    }
+}
