@@ -3,12 +3,18 @@
 //! Every decoder writes into a buffer whose size the metadata justifies and stops at its end. Input is hostile:
 //! no length in it is believed before it was checked against what is there.
 
+pub mod bitround;
 pub mod blosc;
 pub mod checksum;
 mod deflate;
+pub mod delta;
+mod element;
+pub mod fixedscaleoffset;
 pub mod gzip;
 pub mod lz4;
+pub mod packbits;
 pub mod planes;
+pub mod shuffle;
 pub mod step;
 mod support;
 pub mod swap;

@@ -4,10 +4,15 @@ use std::sync::Arc;
 
 use serde::Deserialize;
 
+use super::bitround::BitRound;
 use super::blosc::{Blosc, Compressor, Filter};
 use super::checksum::{Algorithm, Checksum, Location};
+use super::delta::Delta;
+use super::fixedscaleoffset::{FixedScaleOffset, Scalar};
 use super::gzip::Gzip;
 use super::lz4::Lz4;
+use super::packbits::PackBits;
+use super::shuffle::Shuffle;
 use super::swap::Swap;
 use super::zlib::Zlib;
 use super::zstd::Zstd;
@@ -54,6 +59,24 @@ pub enum StepSpec {
     Swap {
         size: usize,
     },
+    Shuffle {
+        elementsize: usize,
+    },
+    Delta {
+        dtype: String,
+        astype: String,
+    },
+    FixedScaleOffset {
+        offset: Scalar,
+        scale: Scalar,
+        dtype: String,
+        astype: String,
+    },
+    BitRound {
+        keepbits: u32,
+        itemsize: usize,
+    },
+    PackBits {},
     /// Moves elements; the chain does it while it places the chunk, or by a pass of its own.
     Transpose {
         shape: Vec<usize>,
@@ -100,6 +123,18 @@ impl StepSpec {
                 Arc::new(Checksum::new(Algorithm::Fletcher32, Location::End))
             }
             StepSpec::Swap { size } => Arc::new(Swap::new(*size)?),
+            StepSpec::Shuffle { elementsize } => Arc::new(Shuffle::new(*elementsize)?),
+            StepSpec::Delta { dtype, astype } => Arc::new(Delta::new(dtype, astype)?),
+            StepSpec::FixedScaleOffset {
+                offset,
+                scale,
+                dtype,
+                astype,
+            } => Arc::new(FixedScaleOffset::new(*offset, *scale, dtype, astype)?),
+            StepSpec::BitRound { keepbits, itemsize } => {
+                Arc::new(BitRound::new(*keepbits, *itemsize)?)
+            }
+            StepSpec::PackBits {} => Arc::new(PackBits),
             StepSpec::Transpose { .. } => return Err(not_native("transpose")),
             StepSpec::External { .. } => return Err(not_native("external")),
         })

@@ -18,9 +18,9 @@ fn decode_both(codec: &dyn BytesCodec, src: &[u8], size: usize) -> bool {
 
 #[test]
 fn every_truncation_is_an_error() {
-    for step in STEPS {
+    for (step, unit) in STEPS {
         let codec = build(step);
-        for size in [0, 1, 13, 64, 300] {
+        for size in [0, 1, 13, 64, 300].map(|size| size * unit) {
             for data in [smooth(size), noise(size), vec![7; size]] {
                 let encoded = encode(codec.as_ref(), &data);
                 for cut in 0..encoded.len() {
@@ -38,11 +38,11 @@ fn every_truncation_is_an_error() {
 
 #[test]
 fn bytes_that_follow_are_an_error() {
-    for step in STEPS {
+    for (step, unit) in STEPS {
         let codec = build(step);
-        let mut encoded = encode(codec.as_ref(), &smooth(300));
+        let mut encoded = encode(codec.as_ref(), &smooth(300 * unit));
         encoded.extend_from_slice(b"trailing");
-        assert!(!decode_both(codec.as_ref(), &encoded, 300), "{step}");
+        assert!(!decode_both(codec.as_ref(), &encoded, 300 * unit), "{step}");
     }
 }
 
@@ -63,9 +63,9 @@ fn mutate(random: &mut Random, bytes: &mut Vec<u8>) {
 #[test]
 fn random_damage_never_panics() {
     let mut random = Random::new(42);
-    for step in STEPS {
+    for (step, unit) in STEPS {
         let codec = build(step);
-        for size in [0, 40, 1000, 20_000] {
+        for size in [0, 40, 1000, 20_000].map(|size| size / unit * unit) {
             let encoded = encode(codec.as_ref(), &smooth(size));
             for _ in 0..150 {
                 let mut damaged = encoded.clone();
@@ -79,7 +79,7 @@ fn random_damage_never_panics() {
 #[test]
 fn random_bytes_never_panic() {
     let mut random = Random::new(43);
-    for step in STEPS {
+    for (step, _) in STEPS {
         let codec = build(step);
         for _ in 0..500 {
             let len = random.below(200);
@@ -148,6 +148,53 @@ fn skippable_frames_are_skipped() {
     let mut out = Vec::new();
     codec.decode_bounded(&encoded, 100, &mut out).unwrap();
     assert_eq!(out, b"payload");
+}
+
+/// A blosc header (lz4, shuffled) with nothing behind it but what is given.
+fn blosc(typesize: u8, decoded: u32, blocksize: u32, rest: &[u8]) -> Vec<u8> {
+    let mut frame = vec![2, 1, 0x21, typesize];
+    for number in [decoded, blocksize, 16 + rest.len() as u32] {
+        frame.extend(number.to_le_bytes());
+    }
+    frame.extend(rest);
+    frame
+}
+
+#[test]
+fn lying_blosc_headers_cost_nothing() {
+    let codec =
+        build(r#"{"id":"blosc","cname":"lz4","clevel":5,"shuffle":"shuffle","typesize":4}"#);
+    let stream = [20, 0, 0, 0, 1, 0, 0, 0, 0];
+    let lies = [
+        blosc(4, 0x7fff_ffef, 0x7fff_ffef, &stream),
+        blosc(4, 0x7fff_ffef, 1, &stream),
+        blosc(4, u32::MAX, u32::MAX, &stream),
+        blosc(4, 1 << 30, 1 << 28, &[36, 0, 0, 0].repeat(4)),
+        blosc(0, 100, 100, &stream),
+        blosc(4, 100, 0, &stream),
+        blosc(4, 100, 101, &stream),
+        blosc(
+            4,
+            1 << 20,
+            1 << 20,
+            &[0xff, 0xff, 0xff, 0xff, 1, 0, 0, 0, 0],
+        ),
+        blosc(
+            4,
+            1 << 20,
+            1 << 20,
+            &[20, 0, 0, 0, 0xff, 0xff, 0xff, 0xff, 0],
+        ),
+        // A split block that holds no whole number of elements.
+        blosc(3, 1000, 1000, &stream),
+    ];
+    for lie in lies {
+        let mut out = Vec::new();
+        codec
+            .decode_bounded(&lie, usize::MAX, &mut out)
+            .unwrap_err();
+        assert!(out.capacity() < 1 << 16, "allocated {}", out.capacity());
+    }
 }
 
 #[test]

@@ -1,8 +1,9 @@
 //! What holds for every codec and honest data.
 
+use blazarr_core::codec::step::StepSpec;
 use blazarr_core::codec::{BytesCodec, CodecErrorKind, Size};
 
-use crate::support::{STEPS, build, encode, samples, smooth};
+use crate::support::{Random, STEPS, build, encode, samples, smooth};
 
 const SIZES: &[usize] = &[
     0,
@@ -57,9 +58,9 @@ fn round_trip(step: &str, codec: &dyn BytesCodec, data: &[u8]) {
 
 #[test]
 fn every_size_comes_back() {
-    for step in STEPS {
+    for (step, unit) in STEPS {
         let codec = build(step);
-        for &size in SIZES {
+        for size in SIZES.iter().map(|size| size / unit * unit) {
             if size > 100_000 && step.contains("19") {
                 continue;
             }
@@ -72,9 +73,9 @@ fn every_size_comes_back() {
 
 #[test]
 fn another_size_is_an_error() {
-    for step in STEPS {
+    for (step, unit) in STEPS {
         let codec = build(step);
-        for size in [0, 1, 100, 5000] {
+        for size in [0, 1, 100, 5000].map(|size| size * unit) {
             let data = smooth(size);
             let encoded = encode(codec.as_ref(), &data);
             for wrong in [size + 1, size + 4, size.saturating_sub(1), size / 2] {
@@ -98,14 +99,80 @@ fn another_size_is_an_error() {
 
 #[test]
 fn buffers_are_replaced_whatever_they_held() {
-    for step in STEPS {
+    for (step, unit) in STEPS {
         let codec = build(step);
         let (mut encoded, mut decoded) = (Vec::new(), Vec::new());
-        for size in [5000, 10, 0, 700] {
+        for size in [5000, 10, 0, 700].map(|size| size * unit) {
             let data = smooth(size);
             codec.encode(&data, &mut encoded).unwrap();
-            codec.decode_bounded(&encoded, 5000, &mut decoded).unwrap();
+            codec
+                .decode_bounded(&encoded, 5000 * unit, &mut decoded)
+                .unwrap();
             assert!(decoded == data, "{step}, {size}");
         }
+    }
+}
+
+#[test]
+fn any_range_comes_out_as_it_lies_in_the_whole() {
+    let mut random = Random::new(5);
+    for (step, _) in STEPS.iter().filter(|(step, _)| step.contains("blosc")) {
+        let codec = build(step);
+        for size in [0, 5, 3000, 300_000] {
+            let data = smooth(size);
+            let encoded = encode(codec.as_ref(), &data);
+            for _ in 0..20 {
+                let (a, b) = (random.below(size + 1), random.below(size + 1));
+                let range = a.min(b)..a.max(b);
+                let mut dst = vec![0xcc; range.len()];
+                assert!(
+                    codec
+                        .decode_range(&encoded, size, range.clone(), &mut dst)
+                        .unwrap()
+                );
+                assert!(dst == data[range], "{step}, {a} and {b} of {size}");
+            }
+            codec
+                .decode_range(&encoded, size + 1, 0..0, &mut [])
+                .unwrap_err();
+            codec
+                .decode_range(&encoded, size, 0..size + 1, &mut vec![0; size + 1])
+                .unwrap_err();
+        }
+    }
+}
+
+#[test]
+fn configurations_out_of_range_are_refused() {
+    let wrong = [
+        r#"{"id":"zstd","level":23}"#,
+        r#"{"id":"gzip","level":10}"#,
+        r#"{"id":"zlib","level":-2}"#,
+        r#"{"id":"lz4","acceleration":-1}"#,
+        r#"{"id":"swap","size":3}"#,
+        r#"{"id":"bitround","keepbits":24,"itemsize":4}"#,
+        r#"{"id":"bitround","keepbits":1,"itemsize":3}"#,
+        r#"{"id":"delta","dtype":"<f2","astype":"<i4"}"#,
+        r#"{"id":"delta","dtype":"","astype":"<i4"}"#,
+        r#"{"id":"delta","dtype":"<é","astype":"<i4"}"#,
+        r#"{"id":"fixedscaleoffset","offset":0,"scale":0,"dtype":"<f4","astype":"<i4"}"#,
+        r#"{"id":"blosc","cname":"lz4","clevel":10,"shuffle":"shuffle","typesize":4}"#,
+        r#"{"id":"blosc","cname":"lz4","clevel":5,"shuffle":"shuffle","typesize":0}"#,
+        r#"{"id":"external","index":0}"#,
+    ];
+    for step in wrong {
+        let spec: StepSpec = serde_json::from_str(step).unwrap();
+        assert_eq!(
+            spec.build().unwrap_err().kind,
+            CodecErrorKind::Config,
+            "{step}"
+        );
+    }
+    for step in [
+        r#"{"id":"lzma"}"#,
+        r#"{"id":"gzip","level":1,"more":2}"#,
+        r#"{"id":"zstd"}"#,
+    ] {
+        serde_json::from_str::<StepSpec>(step).unwrap_err();
     }
 }

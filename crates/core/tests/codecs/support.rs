@@ -5,23 +5,82 @@ use std::sync::Arc;
 use blazarr_core::codec::BytesCodec;
 use blazarr_core::codec::step::StepSpec;
 
-/// Steps that take bytes of any length.
-pub const STEPS: &[&str] = &[
-    r#"{"id":"zstd","level":0}"#,
-    r#"{"id":"zstd","level":3,"checksum":true}"#,
-    r#"{"id":"zstd","level":-5}"#,
-    r#"{"id":"zstd","level":19}"#,
-    r#"{"id":"gzip","level":5}"#,
-    r#"{"id":"gzip","level":0}"#,
-    r#"{"id":"zlib","level":1}"#,
-    r#"{"id":"zlib","level":-1}"#,
-    r#"{"id":"lz4","acceleration":1}"#,
-    r#"{"id":"crc32c"}"#,
-    r#"{"id":"crc32c","location":"start"}"#,
-    r#"{"id":"crc32"}"#,
-    r#"{"id":"adler32"}"#,
-    r#"{"id":"fletcher32"}"#,
-    r#"{"id":"swap","size":1}"#,
+/// Lossless steps, with the length that decoded data has to be a multiple of.
+pub const STEPS: &[(&str, usize)] = &[
+    (r#"{"id":"zstd","level":0}"#, 1),
+    (r#"{"id":"zstd","level":3,"checksum":true}"#, 1),
+    (r#"{"id":"zstd","level":-5}"#, 1),
+    (r#"{"id":"zstd","level":19}"#, 1),
+    (r#"{"id":"gzip","level":5}"#, 1),
+    (r#"{"id":"gzip","level":0}"#, 1),
+    (r#"{"id":"zlib","level":1}"#, 1),
+    (r#"{"id":"zlib","level":-1}"#, 1),
+    (r#"{"id":"lz4","acceleration":1}"#, 1),
+    (r#"{"id":"crc32c"}"#, 1),
+    (r#"{"id":"crc32c","location":"start"}"#, 1),
+    (r#"{"id":"crc32"}"#, 1),
+    (r#"{"id":"adler32"}"#, 1),
+    (r#"{"id":"fletcher32"}"#, 1),
+    (r#"{"id":"swap","size":1}"#, 1),
+    (r#"{"id":"swap","size":4}"#, 4),
+    (r#"{"id":"shuffle","elementsize":0}"#, 1),
+    (r#"{"id":"shuffle","elementsize":4}"#, 4),
+    (r#"{"id":"shuffle","elementsize":300}"#, 300),
+    (r#"{"id":"bitround","keepbits":23,"itemsize":4}"#, 4),
+    (r#"{"id":"delta","dtype":"<i4","astype":"<i4"}"#, 4),
+    (r#"{"id":"delta","dtype":">u2","astype":"<i8"}"#, 2),
+    (
+        r#"{"id":"fixedscaleoffset","offset":5,"scale":1,"dtype":"<i2","astype":"<i4"}"#,
+        2,
+    ),
+    (
+        r#"{"id":"blosc","cname":"blosclz","clevel":9,"shuffle":"noshuffle","typesize":1}"#,
+        1,
+    ),
+    (
+        r#"{"id":"blosc","cname":"blosclz","clevel":5,"shuffle":"shuffle","typesize":4}"#,
+        1,
+    ),
+    (
+        r#"{"id":"blosc","cname":"lz4","clevel":5,"shuffle":"shuffle","typesize":4}"#,
+        1,
+    ),
+    (
+        r#"{"id":"blosc","cname":"lz4","clevel":1,"shuffle":"bitshuffle","typesize":2,"blocksize":1000}"#,
+        1,
+    ),
+    (
+        r#"{"id":"blosc","cname":"lz4","clevel":5,"shuffle":"bitshuffle","typesize":16}"#,
+        1,
+    ),
+    (
+        r#"{"id":"blosc","cname":"lz4hc","clevel":5,"shuffle":"shuffle","typesize":8,"blocksize":4096}"#,
+        1,
+    ),
+    (
+        r#"{"id":"blosc","cname":"zlib","clevel":3,"shuffle":"shuffle","typesize":255}"#,
+        1,
+    ),
+    (
+        r#"{"id":"blosc","cname":"snappy","clevel":5,"shuffle":"shuffle","typesize":3}"#,
+        1,
+    ),
+    (
+        r#"{"id":"blosc","cname":"zstd","clevel":3,"shuffle":"shuffle","typesize":4}"#,
+        1,
+    ),
+    (
+        r#"{"id":"blosc","cname":"zstd","clevel":1,"shuffle":"bitshuffle","typesize":1,"blocksize":500}"#,
+        1,
+    ),
+    (
+        r#"{"id":"blosc","cname":"lz4","clevel":0,"shuffle":"shuffle","typesize":4}"#,
+        1,
+    ),
+    (
+        r#"{"id":"blosc","cname":"lz4","clevel":5,"shuffle":"shuffle","typesize":1000}"#,
+        1,
+    ),
 ];
 
 /// Steps that notice any damage, by a checksum over the data.
