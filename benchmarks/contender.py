@@ -31,7 +31,7 @@ V2_COMPRESSOR = {"id": "blosc", "cname": "lz4", "clevel": 5, "shuffle": 1, "bloc
 class Contender:
     """Opens, reads and writes with blazarr's public interface."""
 
-    def open(self, path: Any, case: Any) -> Any:  # noqa: ARG002
+    def open(self, path: Any, case: Any) -> Any:
         return blazarr.open_array(path, mode="r")
 
     def read(self, array: Any, case: Any) -> Any:

@@ -22,7 +22,7 @@ class ZarrPython:
             getattr(importlib.import_module(module), name)
             self.options["codec_pipeline.path"] = pipeline
 
-    def open(self, path: Any, case: Case) -> Any:  # noqa: ARG002
+    def open(self, path: Any, case: Case) -> Any:
         with self.zarr.config.set(self.options):
             return self.zarr.open_array(path, mode="r")
 
@@ -76,7 +76,7 @@ class TensorStore:
         kvstore = {"driver": "file", "path": str(path), "file_io_sync": False}
         return {"driver": "zarr3", "kvstore": kvstore}
 
-    def open(self, path: Any, case: Case) -> Any:  # noqa: ARG002
+    def open(self, path: Any, case: Case) -> Any:
         return self.tensorstore.open(self._spec(path), read=True, write=False).result()
 
     def read(self, array: Any, case: Case) -> Any:
