@@ -1,0 +1,258 @@
+//! Running a plan: fetch, decode, place.
+
+mod batch;
+mod shard;
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::arena::{Arena, lease, room};
+use crate::array::Array;
+use crate::codec::chain::{self, DecodeError, Decoded, swap_units};
+use crate::codec::{CodecError, CodecErrorKind, Size};
+use crate::error::{Error, Result};
+use crate::grid::{Axis, byte_count};
+use crate::io::{Fetched, Object, Store};
+use crate::place;
+use crate::plan::Plan;
+use crate::pool::parallel_for;
+use crate::selection::{Pick, Selection};
+use crate::target::Target;
+use crate::view::{ChunkWalk, View};
+
+/// Work below this many decoded bytes is not worth waking another thread for.
+const ALONE: usize = 128 << 10;
+
+/// How a read is to be done.
+#[derive(Clone, Copy, Debug)]
+pub struct Options {
+    pub threads: usize,
+    /// Whether an absent chunk is an error rather than the fill value.
+    pub missing_is_error: bool,
+}
+
+/// What a read did.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Report {
+    pub jobs: u64,
+    /// Chunks that were absent and filled.
+    pub missing: u64,
+}
+
+/// Reads `selection` of `array` into `out`, whose axes are the selection's picks.
+pub fn read(
+    array: &Array,
+    store: &dyn Store,
+    selection: &Selection,
+    out: &View<'_>,
+    options: Options,
+) -> Result<Report> {
+    selection.check(&array.shape)?;
+    let plan = Plan::new(&array.grid, selection)?;
+    let reader = Reader { array, store, options, missing: AtomicU64::new(0) };
+    match store.batch() {
+        Some(batch) => batch::read(&reader, &plan, out, batch)?,
+        None => parallel_for(plan.jobs(), reader.threads(&plan, selection), &|n| {
+            let mut arena = lease();
+            plan.job(n, &mut arena.job);
+            reader.job(&plan, out, &mut arena)
+        })?,
+    }
+    Ok(Report { jobs: plan.jobs() as u64, missing: reader.missing.into_inner() })
+}
+
+/// What every job of one read shares.
+#[derive(Debug)]
+pub struct Reader<'r> {
+    pub array: &'r Array,
+    pub store: &'r dyn Store,
+    pub options: Options,
+    missing: AtomicU64,
+}
+
+impl Reader<'_> {
+    /// How many threads the work of this plan is worth.
+    fn threads(&self, plan: &Plan, selection: &Selection) -> usize {
+        let wanted: u64 = selection.picks.iter().map(Pick::count).fold(1, u64::saturating_mul);
+        let chunk = byte_count(self.array.grid.iter().map(Axis::largest), 1).unwrap_or(usize::MAX);
+        let touched = match self.array.chain.shard {
+            Some(_) => usize::try_from(wanted).unwrap_or(usize::MAX),
+            None => chunk.saturating_mul(plan.jobs()),
+        };
+        if touched.saturating_mul(self.array.item) < ALONE { 1 } else { self.options.threads }
+    }
+
+    /// One job of the outermost plan: `arena.job`.
+    fn job(&self, plan: &Plan, out: &View<'_>, arena: &mut Arena) -> Result<()> {
+        let job = std::mem::take(&mut arena.job);
+        let mut key = std::mem::take(&mut arena.key);
+        self.array.key(&job.coords, &mut key);
+        let out = out.part(plan.parts(&job));
+        let target =
+            Target { chain: &self.array.chain, grid: &self.array.grid, plan, job: &job, out: &out, key: &key };
+        let done = match &target.chain.shard {
+            Some(sharding) => self.stored_shard(&target, sharding, arena),
+            None => self.stored_chunk(&target, arena),
+        };
+        arena.job = job;
+        arena.key = key;
+        done
+    }
+
+    /// A chunk that has a key of its own.
+    fn stored_chunk(&self, target: &Target<'_>, arena: &mut Arena) -> Result<()> {
+        let shape = target.shape();
+        let total = self.total(&shape)?;
+        if target.chain.steps.is_empty() {
+            return self.stored_plain_chunk(target, &shape, total, arena);
+        }
+        let max = target.chain.encoded_max(total).map_err(|e| DecodeError::from(e).at(target.key, &[]))?;
+        let mut fetched = std::mem::take(&mut arena.fetched);
+        let done = match self.store.get(target.key, max, &mut fetched)? {
+            None => self.absent(target),
+            Some(Fetched::Buffered) => self.chunk(target, &shape, total, &fetched, arena),
+            Some(Fetched::Shared(bytes)) => self.chunk(target, &shape, total, &bytes, arena),
+        };
+        arena.fetched = fetched;
+        done
+    }
+
+    /// An uncompressed chunk: read straight to where it belongs, and no more of it than is wanted.
+    fn stored_plain_chunk(
+        &self,
+        target: &Target<'_>,
+        shape: &[u64],
+        total: usize,
+        arena: &mut Arena,
+    ) -> Result<()> {
+        let Some(object) = self.store.open(target.key)? else { return self.absent(target) };
+        check_size(target, object.size(), total)?;
+        self.plain_chunk(target, shape, total, &*object, 0, arena)
+    }
+
+    /// An uncompressed chunk at `offset` of `object`, whose length was checked.
+    fn plain_chunk(
+        &self,
+        target: &Target<'_>,
+        shape: &[u64],
+        total: usize,
+        object: &dyn Object,
+        offset: u64,
+        arena: &mut Arena,
+    ) -> Result<()> {
+        let (item, swap) = (self.array.item, target.chain.swap);
+        if target.is_direct(shape, item) {
+            // SAFETY: the view is one run of `total` bytes that belongs to this job alone.
+            let dst = unsafe { std::slice::from_raw_parts_mut(target.out.base(), total) };
+            object.read_at(offset, dst)?;
+            swap_units(dst, swap);
+            return Ok(());
+        }
+        let walk = target.walk(shape, item);
+        let span = walk.span(item);
+        let start = offset as usize;
+        if let Some(stored) = object.in_memory().filter(|_| swap == 0) {
+            let chunk = stored.get(start..start + total).unwrap_or_default();
+            return self.place(target, &walk, chunk, 0);
+        }
+        let bytes = room(&mut arena.front, span.len())?;
+        object.read_at(offset + span.start as u64, bytes)?;
+        swap_units(bytes, swap);
+        self.place(target, &walk, &arena.front[..span.len()], span.start)
+    }
+
+    /// Decodes the chunk `stored` and places what is wanted of it.
+    pub fn chunk(
+        &self,
+        target: &Target<'_>,
+        shape: &[u64],
+        total: usize,
+        stored: &[u8],
+        arena: &mut Arena,
+    ) -> Result<()> {
+        let (item, swap) = (self.array.item, target.chain.swap);
+        let at = |e: DecodeError| e.at(target.key, &target.job.coords);
+        let (front, back) = (&mut arena.front, &mut arena.back);
+        if target.is_direct(shape, item) {
+            // SAFETY: the view is one run of `total` bytes that belongs to this job alone.
+            let dst = unsafe { std::slice::from_raw_parts_mut(target.out.base(), total) };
+            chain::decode(&target.chain.steps, stored, Size::Exact(total), front, back, Some(dst)).map_err(at)?;
+            swap_units(dst, swap);
+            return Ok(());
+        }
+        let walk = target.walk(shape, item);
+        let span = walk.span(item);
+        if span.len() < total {
+            if chain::decode_span(&target.chain.steps, stored, total, span.clone(), front).map_err(at)? {
+                swap_units(&mut front[span], swap);
+                return self.place(target, &walk, &front[..total], 0);
+            }
+        }
+        let decoded = chain::decode(&target.chain.steps, stored, Size::Exact(total), front, back, None).map_err(at)?;
+        let bytes = match decoded {
+            Decoded::Front(range) => &mut front[range],
+            Decoded::Back(range) => &mut back[range],
+            Decoded::Source(range) if swap == 0 => return self.place(target, &walk, &stored[range], 0),
+            Decoded::Source(range) => {
+                let copy = room(front, total)?;
+                copy.copy_from_slice(&stored[range]);
+                copy
+            }
+            Decoded::Destination => return Err(Error::Internal("decoded to nowhere".into())),
+        };
+        swap_units(bytes, swap);
+        self.place(target, &walk, bytes, 0)
+    }
+
+    /// Copies what `walk` touches of a chunk into the result; `bytes` start at byte `from` of the chunk.
+    fn place(&self, target: &Target<'_>, walk: &ChunkWalk, bytes: &[u8], from: usize) -> Result<()> {
+        let span = walk.span(self.array.item);
+        if span.start < from || span.end > from + bytes.len() {
+            return Err(Error::Internal(format!("{span:?} reaches out of the decoded chunk")));
+        }
+        let first = walk.first - from as isize;
+        // SAFETY: the span was just checked against the chunk, and the view's maker promised the result.
+        unsafe {
+            let src = bytes.as_ptr().offset(first);
+            place::copy(&walk.to_view(target.out), src, target.out.base(), self.array.item);
+        }
+        Ok(())
+    }
+
+    /// Gives an absent chunk's elements the fill value.
+    pub fn absent(&self, target: &Target<'_>) -> Result<()> {
+        if self.options.missing_is_error {
+            return Err(Error::Missing { key: target.key.to_owned(), chunk: target.job.coords.clone() });
+        }
+        self.missing.fetch_add(1, Ordering::Relaxed);
+        self.fill(target);
+        Ok(())
+    }
+
+    fn fill(&self, target: &Target<'_>) {
+        let walks = target.out.axes().iter().zip(target.plan.parts(target.job));
+        let axes: Vec<place::CopyAxis<'_>> = walks
+            .map(|(walk, part)| place::CopyAxis {
+                count: part.count as usize,
+                src: place::Walk::Even(0),
+                dst: walk.borrowed(),
+            })
+            .collect();
+        // SAFETY: the source stands still on the fill value, and the view's maker promised the result.
+        unsafe { place::copy(&axes, self.array.fill.as_ptr(), target.out.base(), self.array.item) };
+    }
+
+    pub fn total(&self, shape: &[u64]) -> Result<usize> {
+        byte_count(shape.iter().copied(), self.array.item)
+            .ok_or_else(|| Error::Spec(format!("a chunk of shape {shape:?} does not fit in memory")))
+    }
+}
+
+/// An uncompressed chunk must have just its size.
+fn check_size(target: &Target<'_>, stored: u64, total: usize) -> Result<()> {
+    if stored == total as u64 {
+        return Ok(());
+    }
+    let what = format!("{stored} bytes are stored, but the chunk has {total}");
+    let error = CodecError::new("bytes", CodecErrorKind::WrongSize, what);
+    Err(DecodeError::from(error).at(target.key, &target.job.coords))
+}

@@ -1,0 +1,320 @@
+//! Reading shards: index, inner chunks, nested shards.
+
+use std::ops::Range;
+
+use super::{Reader, check_size};
+use crate::arena::{Arena, lease, room};
+use crate::codec::Size;
+use crate::codec::chain::{self, DecodeError, Decoded, Sharding};
+use crate::error::{Error, Result};
+use crate::grid::byte_count;
+use crate::io::{Fetched, Object, Stamp, StoreError};
+use crate::plan::Job;
+use crate::pool::parallel_for;
+use crate::shard::Index;
+use crate::target::{Inner, Target};
+
+/// Inner chunks nearer than this are fetched in one read; a local read call costs about as much as copying this much.
+const GAP: u64 = 16 << 10;
+/// The most that one read of several inner chunks takes.
+const GROUP: u64 = 1 << 20;
+
+/// An inner chunk that is wanted: where it lies, and its number in the plan.
+#[derive(Clone, Copy, Debug)]
+pub struct Located {
+    pub offset: u64,
+    pub len: u64,
+    pub number: usize,
+}
+
+impl Reader<'_> {
+    /// A shard that has a key of its own.
+    fn stored_shard(&self, target: &Target<'_>, sharding: &Sharding, arena: &mut Arena) -> Result<()> {
+        if !target.chain.steps.is_empty() {
+            return self.stored_encoded_shard(target, sharding, arena);
+        }
+        match self.store.open(target.key)? {
+            None => self.absent(target),
+            Some(object) => self.shard(target, sharding, &*object),
+        }
+    }
+
+    /// A shard with codecs after it, which must be decoded before its index can be read.
+    fn stored_encoded_shard(
+        &self,
+        target: &Target<'_>,
+        sharding: &Sharding,
+        arena: &mut Arena,
+    ) -> Result<()> {
+        let max = encoded_shard_max(target, sharding, self.array.item)?;
+        let shard = match self.store.get(target.key, max, &mut arena.fetched)? {
+            None => return self.absent(target),
+            Some(Fetched::Buffered) => decode_shard(target, sharding, self.array.item, &arena.fetched)?,
+            Some(Fetched::Shared(bytes)) => decode_shard(target, sharding, self.array.item, &bytes)?,
+        };
+        self.shard(target, sharding, &InMemory(&shard))
+    }
+
+    /// What is wanted of the inner chunks of the shard `object`.
+    pub fn shard(&self, target: &Target<'_>, sharding: &Sharding, object: &dyn Object) -> Result<()> {
+        let inner = Inner::new(target, sharding)?;
+        let count = inner.grid.len()?;
+        let index = self.array.indexes.get(target.key, object.stamp(), || {
+            sharding.read_index(object, count, target.key)
+        })?;
+        self.inner_chunks(target, sharding, &inner, &index, object)
+    }
+
+    pub fn inner_chunks(
+        &self,
+        target: &Target<'_>,
+        sharding: &Sharding,
+        inner: &Inner,
+        index: &Index,
+        object: &dyn Object,
+    ) -> Result<()> {
+        let wanted = self.locate(target, sharding, inner, index, object.size())?;
+        let groups = group(&wanted, self.options.threads);
+        let threads = if wanted.len() < 2 { 1 } else { self.options.threads };
+        parallel_for(groups.len(), threads, &|n| {
+            self.group(target, sharding, inner, object, &wanted[groups[n].clone()])
+        })
+    }
+
+    /// Where the wanted inner chunks lie, by offset; absent ones are filled at once.
+    fn locate(
+        &self,
+        target: &Target<'_>,
+        sharding: &Sharding,
+        inner: &Inner,
+        index: &Index,
+        size: u64,
+    ) -> Result<Vec<Located>> {
+        let total = self.total(&sharding.chunks)?;
+        let max = match sharding.chain.shard {
+            Some(_) => u64::MAX,
+            None => sharding.chain.encoded_max(total).map_err(|e| DecodeError::from(e).at(target.key, &[]))? as u64,
+        };
+        let mut wanted = Vec::new();
+        let mut job = Job::default();
+        for number in 0..inner.plan.jobs() {
+            inner.plan.job(number, &mut job);
+            match index.entry(inner.grid.linear(&job.coords)) {
+                Some((offset, len)) => {
+                    check_entry(target.key, &job.coords, (offset, len), size, max)?;
+                    wanted.push(Located { offset, len, number });
+                }
+                None => {
+                    let out = target.out.part(inner.plan.parts(&job));
+                    let absent = inner.target(sharding, &job, &out, target.key);
+                    self.absent(&absent)?;
+                }
+            }
+        }
+        wanted.sort_by_key(|located| located.offset);
+        Ok(wanted)
+    }
+
+    /// Inner chunks that lie near each other.
+    fn group(
+        &self,
+        target: &Target<'_>,
+        sharding: &Sharding,
+        inner: &Inner,
+        object: &dyn Object,
+        wanted: &[Located],
+    ) -> Result<()> {
+        let mut arena = lease();
+        let mut fetched = std::mem::take(&mut arena.fetched);
+        let start = wanted.first().map_or(0, |located| located.offset);
+        let end = wanted.iter().map(|located| located.offset + located.len).max().unwrap_or(start);
+        let plain = sharding.chain.steps.is_empty();
+        let bytes = match object.in_memory() {
+            _ if plain && wanted.len() == 1 => &[],
+            Some(all) => &all[start as usize..end as usize],
+            None => {
+                let bytes = room(&mut fetched, (end - start) as usize)?;
+                object.read_at(start, bytes)?;
+                &*bytes
+            }
+        };
+        let mut job = Job::default();
+        for located in wanted {
+            inner.plan.job(located.number, &mut job);
+            let out = target.out.part(inner.plan.parts(&job));
+            let chunk = inner.target(sharding, &job, &out, target.key);
+            if bytes.is_empty() {
+                self.inner_alone(&chunk, object, located, &mut arena)?;
+            } else {
+                let at = (located.offset - start) as usize;
+                self.inner_chunk(&chunk, &bytes[at..at + located.len as usize], &mut arena)?;
+            }
+        }
+        arena.fetched = fetched;
+        Ok(())
+    }
+
+    /// One inner chunk that need not be read whole.
+    fn inner_alone(
+        &self,
+        chunk: &Target<'_>,
+        object: &dyn Object,
+        located: &Located,
+        arena: &mut Arena,
+    ) -> Result<()> {
+        if let Some(sharding) = &chunk.chain.shard {
+            return self.shard(chunk, sharding, &Window { object, start: located.offset, len: located.len });
+        }
+        let shape = chunk.shape();
+        let total = self.total(&shape)?;
+        check_size(chunk, located.len, total)?;
+        self.plain_chunk(chunk, &shape, total, object, located.offset, arena)
+    }
+
+    fn inner_chunk(&self, chunk: &Target<'_>, stored: &[u8], arena: &mut Arena) -> Result<()> {
+        match &chunk.chain.shard {
+            Some(sharding) if chunk.chain.steps.is_empty() => self.shard(chunk, sharding, &InMemory(stored)),
+            Some(sharding) => {
+                let shard = decode_shard(chunk, sharding, self.array.item, stored)?;
+                self.shard(chunk, sharding, &InMemory(&shard))
+            }
+            None => {
+                let shape = chunk.shape();
+                self.chunk(chunk, &shape, self.total(&shape)?, stored, arena)
+            }
+        }
+    }
+}
+
+/// Checks an index entry against the shard's size and the longest possible encoding.
+fn check_entry(key: &str, inner: &[u64], (offset, len): (u64, u64), size: u64, max: u64) -> Result<()> {
+    let wrong = |why: String| Error::Shard {
+        key: key.to_owned(),
+        what: format!("the index entry of inner chunk {inner:?} ({len} bytes at {offset}) {why}"),
+    };
+    match offset.checked_add(len) {
+        Some(end) if end <= size && len <= max => Ok(()),
+        Some(end) if end <= size => Err(wrong(format!("is longer than any encoding of it ({max} bytes)"))),
+        _ => Err(wrong(format!("points outside the shard of {size} bytes"))),
+    }
+}
+
+/// Cuts `wanted`, which is sorted by offset, into runs that are read at once.
+fn group(wanted: &[Located], threads: usize) -> Vec<Range<usize>> {
+    let bytes: u64 = wanted.iter().map(|located| located.len).sum();
+    let most = GROUP.min(bytes / (4 * threads.max(1) as u64));
+    let mut groups: Vec<Range<usize>> = Vec::new();
+    let mut start = 0;
+    for (n, located) in wanted.iter().enumerate() {
+        let end = located.offset + located.len;
+        match groups.last_mut() {
+            Some(group) if near(&wanted[n - 1], located) && end.saturating_sub(start) <= most => group.end = n + 1,
+            _ => {
+                start = located.offset;
+                groups.push(n..n + 1);
+            }
+        }
+    }
+    groups
+}
+
+fn near(before: &Located, after: &Located) -> bool {
+    after.offset <= (before.offset + before.len).saturating_add(GAP)
+}
+
+/// The most bytes that a shard can have before the codecs that follow sharding.
+fn shard_max(target: &Target<'_>, sharding: &Sharding, item: usize) -> Result<usize> {
+    let shape = target.stored(&target.shape());
+    let too_long = || Error::Spec(format!("a shard of shape {shape:?} does not fit in memory"));
+    let counts = shape.iter().zip(&sharding.chunks).map(|(shape, size)| shape / size);
+    let inner = byte_count(counts, 1).ok_or_else(too_long)?;
+    let total = byte_count(sharding.chunks.iter().copied(), item).ok_or_else(too_long)?;
+    let chunk = sharding.chain.encoded_max(total).map_err(|e| DecodeError::from(e).at(target.key, &[]))?;
+    // Nested indexes, alignment and unused gaps: as much again.
+    let chunks = chunk.checked_mul(inner).and_then(|n| n.checked_mul(2)).ok_or_else(too_long)?;
+    chunks.checked_add(sharding.index_size(inner)?).ok_or_else(too_long)
+}
+
+fn encoded_shard_max(target: &Target<'_>, sharding: &Sharding, item: usize) -> Result<usize> {
+    let max = shard_max(target, sharding, item)?;
+    target.chain.encoded_max(max).map_err(|e| DecodeError::from(e).at(target.key, &[]))
+}
+
+/// Undoes the codecs that follow sharding.
+fn decode_shard(target: &Target<'_>, sharding: &Sharding, item: usize, stored: &[u8]) -> Result<Vec<u8>> {
+    let max = shard_max(target, sharding, item)?;
+    let (mut front, mut back) = (Vec::new(), Vec::new());
+    let decoded = chain::decode(&target.chain.steps, stored, Size::AtMost(max), &mut front, &mut back, None);
+    Ok(match decoded.map_err(|e| e.at(target.key, &target.job.coords))? {
+        Decoded::Source(range) => stored[range].to_vec(),
+        Decoded::Front(range) => keep(front, range),
+        Decoded::Back(range) => keep(back, range),
+        Decoded::Destination => Vec::new(),
+    })
+}
+
+fn keep(mut buffer: Vec<u8>, range: Range<usize>) -> Vec<u8> {
+    buffer.truncate(range.end);
+    buffer.drain(..range.start);
+    buffer
+}
+
+/// Bytes at hand as an object.
+#[derive(Debug)]
+pub struct InMemory<'a>(pub &'a [u8]);
+
+impl Object for InMemory<'_> {
+    fn size(&self) -> u64 {
+        self.0.len() as u64
+    }
+
+    fn stamp(&self) -> Option<Stamp> {
+        None
+    }
+
+    fn read_at(&self, offset: u64, dst: &mut [u8]) -> Result<(), StoreError> {
+        let wanted = usize::try_from(offset).ok().and_then(|start| self.0.get(start..start.checked_add(dst.len())?));
+        match wanted {
+            Some(bytes) => dst.copy_from_slice(bytes),
+            None => return Err(short("", offset, dst.len(), self.size())),
+        }
+        Ok(())
+    }
+
+    fn in_memory(&self) -> Option<&[u8]> {
+        Some(self.0)
+    }
+}
+
+fn short(key: &str, offset: u64, wanted: usize, size: u64) -> StoreError {
+    StoreError::Short { key: key.to_owned(), offset, wanted: wanted as u64, size }
+}
+
+/// A part of an object as an object: a shard within a shard.
+struct Window<'a> {
+    object: &'a dyn Object,
+    start: u64,
+    len: u64,
+}
+
+impl Object for Window<'_> {
+    fn size(&self) -> u64 {
+        self.len
+    }
+
+    fn stamp(&self) -> Option<Stamp> {
+        None
+    }
+
+    fn read_at(&self, offset: u64, dst: &mut [u8]) -> Result<(), StoreError> {
+        match offset.checked_add(dst.len() as u64) {
+            Some(end) if end <= self.len => self.object.read_at(self.start + offset, dst),
+            _ => Err(short("", offset, dst.len(), self.len)),
+        }
+    }
+
+    fn in_memory(&self) -> Option<&[u8]> {
+        let all = self.object.in_memory()?;
+        all.get(self.start as usize..(self.start + self.len) as usize)
+    }
+}
