@@ -17,6 +17,10 @@ pub struct Arena {
     /// Outputs of codec steps, used in turn.
     pub front: Vec<u8>,
     pub back: Vec<u8>,
+    /// A decoded chunk that is being changed.
+    pub chunk: Vec<u8>,
+    /// Encoded bytes on their way to the store.
+    pub encoded: Vec<u8>,
     pub key: String,
     pub job: Job,
 }
@@ -38,7 +42,15 @@ pub fn lease() -> Lease {
 impl Drop for Lease {
     fn drop(&mut self) {
         if let Some(mut arena) = self.0.take() {
-            for buffer in [&mut arena.fetched, &mut arena.front, &mut arena.back] {
+            let Arena {
+                fetched,
+                front,
+                back,
+                chunk,
+                encoded,
+                ..
+            } = &mut *arena;
+            for buffer in [fetched, front, back, chunk, encoded] {
                 if buffer.capacity() > KEEP {
                     *buffer = Vec::new();
                 }
@@ -73,7 +85,9 @@ impl DerefMut for Lease {
 pub fn room(buffer: &mut Vec<u8>, len: usize) -> Result<&mut [u8]> {
     if buffer.len() < len {
         let more = len - buffer.len();
-        buffer.try_reserve_exact(more).map_err(|_| Error::OutOfMemory { bytes: len })?;
+        buffer
+            .try_reserve_exact(more)
+            .map_err(|_| Error::OutOfMemory { bytes: len })?;
         buffer.resize(len, 0);
     }
     Ok(&mut buffer[..len])

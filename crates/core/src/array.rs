@@ -77,7 +77,9 @@ impl Array {
             )));
         }
         let axes = spec.shape.iter().zip(spec.grid);
-        let grid = axes.map(|(&extent, axis)| Axis::new(extent, axis)).collect::<Result<Vec<_>>>()?;
+        let grid = axes
+            .map(|(&extent, axis)| Axis::new(extent, axis))
+            .collect::<Result<Vec<_>>>()?;
         let fill = parse_hex(&spec.fill, spec.item)?;
         check_chunk_bytes(&grid, spec.item, spec.max_chunk_bytes)?;
         let chain = Chain::build(&spec.chain, rank, externals)?;
@@ -120,7 +122,9 @@ fn check_chunk_bytes(grid: &[Axis], item: usize, allowed: usize) -> Result<()> {
     }
     Err(Error::Limit {
         what: "one decoded chunk, in bytes,".into(),
-        wanted: grid.iter().fold(item as u128, |n, axis| n.saturating_mul(axis.largest().into())),
+        wanted: grid.iter().fold(item as u128, |n, axis| {
+            n.saturating_mul(axis.largest().into())
+        }),
         allowed: allowed as u128,
         knob: "limits.chunk_bytes",
     })
@@ -128,7 +132,9 @@ fn check_chunk_bytes(grid: &[Axis], item: usize, allowed: usize) -> Result<()> {
 
 /// Inner chunks must divide every shard, at every level.
 fn check_shards(chain: &Chain, grid: &[Axis], depth: usize) -> Result<()> {
-    let Some(sharding) = &chain.shard else { return Ok(()) };
+    let Some(sharding) = &chain.shard else {
+        return Ok(());
+    };
     if depth >= MAX_NESTING {
         return Err(Error::Limit {
             what: "nested sharding".into(),
@@ -145,7 +151,10 @@ fn check_shards(chain: &Chain, grid: &[Axis], depth: usize) -> Result<()> {
                 "inner chunks of {size} do not divide a shard of {shard} along axis {stored}"
             )));
         }
-        inner.push(Axis::Regular { extent: axis.largest(), size });
+        inner.push(Axis::Regular {
+            extent: axis.largest(),
+            size,
+        });
     }
     check_shards(&sharding.chain, &inner, depth + 1)
 }
@@ -153,19 +162,26 @@ fn check_shards(chain: &Chain, grid: &[Axis], depth: usize) -> Result<()> {
 fn indivisible(axis: &Axis, size: u64) -> Option<u64> {
     match axis {
         Axis::Regular { size: shard, .. } => (shard % size != 0).then_some(*shard),
-        Axis::Rectilinear { edges, .. } => {
-            edges.windows(2).map(|pair| pair[1] - pair[0]).find(|shard| shard % size != 0)
-        }
+        Axis::Rectilinear { edges, .. } => edges
+            .windows(2)
+            .map(|pair| pair[1] - pair[0])
+            .find(|shard| shard % size != 0),
     }
 }
 
 fn parse_hex(text: &str, item: usize) -> Result<Vec<u8>> {
     let digits = text.as_bytes();
-    let wrong = || Error::Spec(format!("the fill value {text:?} is not {item} bytes in hexadecimal"));
+    let wrong = || {
+        Error::Spec(format!(
+            "the fill value {text:?} is not {item} bytes in hexadecimal"
+        ))
+    };
     if digits.len() != 2 * item || !digits.is_ascii() {
         return Err(wrong());
     }
-    (0..item).map(|i| u8::from_str_radix(&text[2 * i..2 * i + 2], 16).map_err(|_| wrong())).collect()
+    (0..item)
+        .map(|i| u8::from_str_radix(&text[2 * i..2 * i + 2], 16).map_err(|_| wrong()))
+        .collect()
 }
 
 #[cfg(test)]
@@ -187,7 +203,8 @@ mod tests {
     fn keys_follow_their_encoding() {
         let key = |kind: &str, separator: &str, coords: &[u64]| {
             let array = parse(|spec| {
-                spec["keys"] = serde_json::json!({"prefix": "a/", "kind": kind, "separator": separator});
+                spec["keys"] =
+                    serde_json::json!({"prefix": "a/", "kind": kind, "separator": separator});
             });
             let mut key = String::new();
             array.unwrap().key(coords, &mut key);
@@ -197,7 +214,10 @@ mod tests {
         assert_eq!(key("default", ".", &[1, 20]), "a/c.1.20");
         assert_eq!(key("v2", ".", &[1, 20]), "a/1.20");
         assert_eq!(key("v2", "/", &[1, 20]), "a/1/20");
-        assert_eq!((key("default", "/", &[]), key("v2", ".", &[])), ("a/c".into(), "a/0".into()));
+        assert_eq!(
+            (key("default", "/", &[]), key("v2", ".", &[])),
+            ("a/c".into(), "a/0".into())
+        );
     }
 
     #[test]
@@ -214,7 +234,8 @@ mod tests {
     fn inner_chunks_must_divide_their_shard() {
         let shard = |chunks: serde_json::Value| {
             parse(|spec| {
-                spec["chain"] = serde_json::json!({"shard": {"chunks": chunks, "chain": {}, "at_end": true}});
+                spec["chain"] =
+                    serde_json::json!({"shard": {"chunks": chunks, "chain": {}, "at_end": true}});
             })
         };
         assert!(shard(serde_json::json!([2, 3])).is_ok());

@@ -11,7 +11,11 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 #[derive(Debug)]
 pub enum Error {
     /// The bytes under `key` do not decode to what the metadata says.
-    Codec { key: String, chunk: Vec<u64>, source: CodecError },
+    Codec {
+        key: String,
+        chunk: Vec<u64>,
+        source: CodecError,
+    },
     /// A shard's index, or what it points at, is wrong.
     Shard { key: String, what: String },
     /// The store failed.
@@ -19,7 +23,12 @@ pub enum Error {
     /// A chunk is absent and the caller asked for an error.
     Missing { key: String, chunk: Vec<u64> },
     /// More memory or more parts than the limits allow.
-    Limit { what: String, wanted: u128, allowed: u128, knob: &'static str },
+    Limit {
+        what: String,
+        wanted: u128,
+        allowed: u128,
+        knob: &'static str,
+    },
     /// Memory could not be had.
     OutOfMemory { bytes: usize },
     /// A selection does not fit the array.
@@ -35,12 +44,22 @@ pub enum Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Error::Codec { key, chunk, source } => write!(f, "chunk {chunk:?} (key {key:?}): {source}"),
+            Error::Codec { key, chunk, source } => {
+                write!(f, "chunk {chunk:?} (key {key:?}): {source}")
+            }
             Error::Shard { key, what } => write!(f, "shard {key:?}: {what}"),
             Error::Store(e) => e.fmt(f),
             Error::Missing { key, chunk } => write!(f, "chunk {chunk:?} (key {key:?}) is missing"),
-            Error::Limit { what, wanted, allowed, knob } => {
-                write!(f, "{what} needs {wanted}, more than the {allowed} allowed by {knob}")
+            Error::Limit {
+                what,
+                wanted,
+                allowed,
+                knob,
+            } => {
+                write!(
+                    f,
+                    "{what} needs {wanted}, more than the {allowed} allowed by {knob}"
+                )
             }
             Error::OutOfMemory { bytes } => write!(f, "could not allocate {bytes} bytes"),
             Error::Selection(what) | Error::Spec(what) => f.write_str(what),

@@ -38,7 +38,10 @@ impl Axis {
                         "chunk edges must start at 0, rise, and reach the extent {extent}"
                     )));
                 }
-                Ok(Axis::Rectilinear { extent, edges: edges.into() })
+                Ok(Axis::Rectilinear {
+                    extent,
+                    edges: edges.into(),
+                })
             }
         }
     }
@@ -84,16 +87,19 @@ impl Axis {
 
     /// The part of chunk `chunk` that lies in the array.
     pub fn clipped(&self, chunk: u64) -> u64 {
-        self.size(chunk).min(self.extent().saturating_sub(self.start(chunk)))
+        self.size(chunk)
+            .min(self.extent().saturating_sub(self.start(chunk)))
     }
 
     /// The longest chunk.
     pub fn largest(&self) -> u64 {
         match self {
             Axis::Regular { size, .. } => *size,
-            Axis::Rectilinear { edges, .. } => {
-                edges.windows(2).map(|pair| pair[1] - pair[0]).max().unwrap_or(0)
-            }
+            Axis::Rectilinear { edges, .. } => edges
+                .windows(2)
+                .map(|pair| pair[1] - pair[0])
+                .max()
+                .unwrap_or(0),
         }
     }
 }
@@ -104,7 +110,9 @@ pub fn byte_count(shape: impl IntoIterator<Item = u64>, item: usize) -> Option<u
     for n in shape {
         bytes = bytes.checked_mul(n)?;
     }
-    usize::try_from(bytes).ok().filter(|&n| n <= isize::MAX as usize)
+    usize::try_from(bytes)
+        .ok()
+        .filter(|&n| n <= isize::MAX as usize)
 }
 
 #[cfg(test)]
@@ -116,20 +124,43 @@ mod tests {
     fn regular_axes_count_and_clip() {
         let axis = Axis::new(10, AxisSpec::Regular { size: 4 }).unwrap();
         assert_eq!(axis.count(), 3);
-        assert_eq!((axis.chunk_of(7), axis.start(2), axis.size(2), axis.clipped(2)), (1, 8, 4, 2));
+        assert_eq!(
+            (
+                axis.chunk_of(7),
+                axis.start(2),
+                axis.size(2),
+                axis.clipped(2)
+            ),
+            (1, 8, 4, 2)
+        );
     }
 
     #[test]
     fn rectilinear_axes_count_and_clip() {
-        let axis = Axis::new(10, AxisSpec::Rectilinear { edges: vec![0, 3, 9, 12] }).unwrap();
+        let axis = Axis::new(
+            10,
+            AxisSpec::Rectilinear {
+                edges: vec![0, 3, 9, 12],
+            },
+        )
+        .unwrap();
         assert_eq!(axis.count(), 3);
-        assert_eq!((axis.chunk_of(2), axis.chunk_of(3), axis.chunk_of(9)), (0, 1, 2));
+        assert_eq!(
+            (axis.chunk_of(2), axis.chunk_of(3), axis.chunk_of(9)),
+            (0, 1, 2)
+        );
         assert_eq!((axis.size(2), axis.clipped(2), axis.largest()), (3, 1, 6));
     }
 
     #[test]
     fn a_rectilinear_axis_longer_than_its_array_has_only_the_chunks_in_it() {
-        let axis = Axis::new(3, AxisSpec::Rectilinear { edges: vec![0, 3, 9] }).unwrap();
+        let axis = Axis::new(
+            3,
+            AxisSpec::Rectilinear {
+                edges: vec![0, 3, 9],
+            },
+        )
+        .unwrap();
         assert_eq!(axis.count(), 1);
     }
 

@@ -44,7 +44,10 @@ impl Walk<'_> {
             }
             Walk::Table(table) => {
                 let used = &table[..count];
-                (used.iter().copied().min().unwrap_or(0), used.iter().copied().max().unwrap_or(0))
+                (
+                    used.iter().copied().min().unwrap_or(0),
+                    used.iter().copied().max().unwrap_or(0),
+                )
             }
         }
     }
@@ -71,7 +74,11 @@ pub unsafe fn copy(axes: &[CopyAxis<'_>], src: *const u8, dst: *mut u8, item: us
     let mut tables = Vec::new();
     for axis in axes {
         match (&axis.src, &axis.dst) {
-            (Walk::Even(src), Walk::Even(dst)) => evens.push(Even { count: axis.count, src: *src, dst: *dst }),
+            (Walk::Even(src), Walk::Even(dst)) => evens.push(Even {
+                count: axis.count,
+                src: *src,
+                dst: *dst,
+            }),
             _ => tables.push(axis),
         }
     }
@@ -82,13 +89,18 @@ pub unsafe fn copy(axes: &[CopyAxis<'_>], src: *const u8, dst: *mut u8, item: us
 }
 
 /// Takes out the table axis that the destination walks fastest, if it is one: it makes the best inner loop.
-fn innermost_table<'a>(tables: &mut Vec<&'a CopyAxis<'a>>, evens: &[Even]) -> Option<&'a CopyAxis<'a>> {
+fn innermost_table<'a>(
+    tables: &mut Vec<&'a CopyAxis<'a>>,
+    evens: &[Even],
+) -> Option<&'a CopyAxis<'a>> {
     let step = |axis: &CopyAxis<'_>| match axis.dst {
         Walk::Even(step) => step.unsigned_abs(),
         Walk::Table(_) => usize::MAX,
     };
     let fastest = (0..tables.len()).min_by_key(|&i| step(tables[i]))?;
-    let faster_than_evens = evens.iter().all(|even| step(tables[fastest]) < even.dst.unsigned_abs());
+    let faster_than_evens = evens
+        .iter()
+        .all(|even| step(tables[fastest]) < even.dst.unsigned_abs());
     (faster_than_evens || evens.is_empty()).then(|| tables.remove(fastest))
 }
 
@@ -103,7 +115,10 @@ fn simplify(mut axes: Vec<Even>) -> Vec<Even> {
                 if outer.src == axis.src * axis.count as isize
                     && outer.dst == axis.dst * axis.count as isize =>
             {
-                *outer = Even { count: outer.count * axis.count, ..axis };
+                *outer = Even {
+                    count: outer.count * axis.count,
+                    ..axis
+                };
             }
             _ => merged.push(axis),
         }
@@ -138,14 +153,26 @@ unsafe fn walk_tables(
 
 /// # Safety
 /// As for [`copy`].
-unsafe fn walk_evens_over(evens: &[Even], axis: &CopyAxis<'_>, src: *const u8, dst: *mut u8, item: usize) {
+unsafe fn walk_evens_over(
+    evens: &[Even],
+    axis: &CopyAxis<'_>,
+    src: *const u8,
+    dst: *mut u8,
+    item: usize,
+) {
     // SAFETY: offsets of the caller's axes only.
     unsafe {
         match evens {
             [] => gather(axis, src, dst, item),
             [outer, inner @ ..] => {
                 for k in 0..outer.count as isize {
-                    walk_evens_over(inner, axis, src.offset(k * outer.src), dst.offset(k * outer.dst), item);
+                    walk_evens_over(
+                        inner,
+                        axis,
+                        src.offset(k * outer.src),
+                        dst.offset(k * outer.dst),
+                        item,
+                    );
                 }
             }
         }
@@ -180,7 +207,9 @@ unsafe fn gather_items<T: Copy>(axis: &CopyAxis<'_>, src: *const u8, dst: *mut u
         // SAFETY: offsets of the caller's axis only; unaligned accesses are used throughout.
         unsafe {
             let value = src.offset(axis.src.at(k)).cast::<T>().read_unaligned();
-            dst.offset(axis.dst.at(k)).cast::<T>().write_unaligned(value);
+            dst.offset(axis.dst.at(k))
+                .cast::<T>()
+                .write_unaligned(value);
         }
     }
 }
@@ -193,10 +222,17 @@ unsafe fn walk_evens(axes: &[Even], src: *const u8, dst: *mut u8, item: usize) {
         match axes {
             [] => std::ptr::copy_nonoverlapping(src, dst, item),
             [axis] => copy_line(*axis, src, dst, item),
-            [outer, inner] if crosses(outer, inner, item) => copy_tiles(*outer, *inner, src, dst, item),
+            [outer, inner] if crosses(outer, inner, item) => {
+                copy_tiles(*outer, *inner, src, dst, item)
+            }
             [outer, inner @ ..] => {
                 for k in 0..outer.count as isize {
-                    walk_evens(inner, src.offset(k * outer.src), dst.offset(k * outer.dst), item);
+                    walk_evens(
+                        inner,
+                        src.offset(k * outer.src),
+                        dst.offset(k * outer.dst),
+                        item,
+                    );
                 }
             }
         }
@@ -205,7 +241,9 @@ unsafe fn walk_evens(axes: &[Even], src: *const u8, dst: *mut u8, item: usize) {
 
 /// Whether the two innermost axes are walked one way in the source and the other way in the destination.
 fn crosses(outer: &Even, inner: &Even, item: usize) -> bool {
-    outer.src.unsigned_abs() < inner.src.unsigned_abs() && inner.src.unsigned_abs() != item && outer.src != 0
+    outer.src.unsigned_abs() < inner.src.unsigned_abs()
+        && inner.src.unsigned_abs() != item
+        && outer.src != 0
 }
 
 /// A transposing copy in square tiles, so that both sides stay in cache.
@@ -216,7 +254,10 @@ unsafe fn copy_tiles(outer: Even, inner: Even, src: *const u8, dst: *mut u8, ite
     const TILE: usize = 32;
     for o in (0..outer.count).step_by(TILE) {
         for i in (0..inner.count).step_by(TILE) {
-            let tile = Even { count: TILE.min(inner.count - i), ..inner };
+            let tile = Even {
+                count: TILE.min(inner.count - i),
+                ..inner
+            };
             for k in o..(o + TILE).min(outer.count) {
                 let from = k as isize * outer.src + i as isize * inner.src;
                 let to = k as isize * outer.dst + i as isize * inner.dst;
@@ -243,7 +284,11 @@ unsafe fn copy_line(axis: Even, src: *const u8, dst: *mut u8, item: usize) {
             16 => copy_items::<u128>(axis, src, dst),
             _ => {
                 for k in 0..axis.count as isize {
-                    std::ptr::copy_nonoverlapping(src.offset(k * axis.src), dst.offset(k * axis.dst), item);
+                    std::ptr::copy_nonoverlapping(
+                        src.offset(k * axis.src),
+                        dst.offset(k * axis.dst),
+                        item,
+                    );
                 }
             }
         }
@@ -289,14 +334,22 @@ mod tests {
             }
             [axis, rest @ ..] => {
                 for k in 0..axis.count {
-                    slow(rest, src, dst, (at.0 + axis.src.at(k), at.1 + axis.dst.at(k)), item);
+                    slow(
+                        rest,
+                        src,
+                        dst,
+                        (at.0 + axis.src.at(k), at.1 + axis.dst.at(k)),
+                        item,
+                    );
                 }
             }
         }
     }
 
     fn next(seed: &mut u64) -> usize {
-        *seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        *seed = seed
+            .wrapping_mul(6364136223846793005)
+            .wrapping_add(1442695040888963407);
         (*seed >> 33) as usize
     }
 
@@ -326,20 +379,38 @@ mod tests {
             .map(|axis| {
                 let n = shape[axis];
                 match next(&mut seed) % 4 {
-                    0 => CopyAxis { count: n, src: Walk::Even(from[axis]), dst: Walk::Even(to[axis]) },
+                    0 => CopyAxis {
+                        count: n,
+                        src: Walk::Even(from[axis]),
+                        dst: Walk::Even(to[axis]),
+                    },
                     1 => {
                         base += from[axis] * (n as isize - 1);
-                        CopyAxis { count: n, src: Walk::Even(-from[axis]), dst: Walk::Even(to[axis]) }
+                        CopyAxis {
+                            count: n,
+                            src: Walk::Even(-from[axis]),
+                            dst: Walk::Even(to[axis]),
+                        }
                     }
                     2 => {
-                        let table: Vec<isize> =
-                            (0..n).map(|_| from[axis] * (next(&mut seed) % n) as isize).collect();
-                        CopyAxis { count: n, src: Walk::Table(table.into()), dst: Walk::Even(to[axis]) }
+                        let table: Vec<isize> = (0..n)
+                            .map(|_| from[axis] * (next(&mut seed) % n) as isize)
+                            .collect();
+                        CopyAxis {
+                            count: n,
+                            src: Walk::Table(table.into()),
+                            dst: Walk::Even(to[axis]),
+                        }
                     }
                     _ => {
-                        let table: Vec<isize> =
-                            (0..n).map(|_| to[axis] * (next(&mut seed) % n) as isize).collect();
-                        CopyAxis { count: n, src: Walk::Even(from[axis]), dst: Walk::Table(table.into()) }
+                        let table: Vec<isize> = (0..n)
+                            .map(|_| to[axis] * (next(&mut seed) % n) as isize)
+                            .collect();
+                        CopyAxis {
+                            count: n,
+                            src: Walk::Even(from[axis]),
+                            dst: Walk::Table(table.into()),
+                        }
                     }
                 }
             })
@@ -362,7 +433,11 @@ mod tests {
     #[test]
     fn a_line_that_stands_still_fills() {
         let mut dst = [0u8; 12];
-        let axis = CopyAxis { count: 3, src: Walk::Even(0), dst: Walk::Even(4) };
+        let axis = CopyAxis {
+            count: 3,
+            src: Walk::Even(0),
+            dst: Walk::Even(4),
+        };
         // SAFETY: three items of four bytes.
         unsafe { copy(&[axis], [7u8, 0, 0, 1].as_ptr(), dst.as_mut_ptr(), 4) };
         assert_eq!(dst, [7, 0, 0, 1, 7, 0, 0, 1, 7, 0, 0, 1]);

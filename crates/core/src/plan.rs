@@ -63,9 +63,15 @@ pub struct Part<'a> {
 /// Indices in the chunk.
 #[derive(Debug)]
 pub enum Take<'a> {
-    Strided { start: u64, step: i64 },
+    Strided {
+        start: u64,
+        step: i64,
+    },
     /// One slice for each array axis, all of the part's count.
-    Indexed { offsets: &'a [Vec<u64>], from: usize },
+    Indexed {
+        offsets: &'a [Vec<u64>],
+        from: usize,
+    },
 }
 
 /// Positions in the result.
@@ -87,18 +93,33 @@ impl Plan {
     pub fn new(grid: &[Axis], selection: &Selection) -> Result<Plan> {
         let place = |&(axis, index): &(usize, u64)| {
             let chunk = grid[axis].chunk_of(index);
-            Const { axis, chunk, offset: index - grid[axis].start(chunk) }
+            Const {
+                axis,
+                chunk,
+                offset: index - grid[axis].start(chunk),
+            }
         };
         let consts = selection.consts.iter().map(place).collect();
-        let axes: Vec<Segments> = selection.picks.iter().map(|pick| Segments::new(grid, pick)).collect();
-        let jobs = axes.iter().try_fold(1usize, |jobs, axis| jobs.checked_mul(axis.len()));
+        let axes: Vec<Segments> = selection
+            .picks
+            .iter()
+            .map(|pick| Segments::new(grid, pick))
+            .collect();
+        let jobs = axes
+            .iter()
+            .try_fold(1usize, |jobs, axis| jobs.checked_mul(axis.len()));
         let jobs = jobs.ok_or_else(|| Error::Limit {
             what: "the number of chunks of this selection".into(),
             wanted: axes.iter().map(|axis| axis.len() as u128).product(),
             allowed: usize::MAX as u128,
             knob: "the machine's word size",
         })?;
-        Ok(Plan { rank: grid.len(), consts, axes, jobs })
+        Ok(Plan {
+            rank: grid.len(),
+            consts,
+            axes,
+            jobs,
+        })
     }
 
     /// How many jobs there are.
@@ -132,7 +153,10 @@ impl Plan {
 
     /// The parts of `job`, one for each axis of the result.
     pub fn parts<'a>(&'a self, job: &'a Job) -> impl Iterator<Item = Part<'a>> + 'a {
-        self.axes.iter().zip(&job.segments).map(|(axis, &segment)| axis.part(segment))
+        self.axes
+            .iter()
+            .zip(&job.segments)
+            .map(|(axis, &segment)| axis.part(segment))
     }
 
     /// Whether `job` takes every element of its chunk that lies in the array, in whatever order.
@@ -150,9 +174,12 @@ impl Plan {
 impl Segments {
     fn new(grid: &[Axis], pick: &Pick) -> Segments {
         match pick {
-            Pick::Strided { axis, start, step, count } => {
-                Segments::strided(&grid[*axis], *axis, *start, *step, *count)
-            }
+            Pick::Strided {
+                axis,
+                start,
+                step,
+                count,
+            } => Segments::strided(&grid[*axis], *axis, *start, *step, *count),
             Pick::Indexed { axes, indices } => {
                 let grid: Vec<&Axis> = axes.iter().map(|&axis| &grid[axis]).collect();
                 let indices: Vec<&[u64]> = indices.iter().map(|indices| &indices[..]).collect();
@@ -167,7 +194,11 @@ impl Segments {
         while done < count {
             let chunk = grid.chunk_of(index);
             let offset = index - grid.start(chunk);
-            let room = if step > 0 { grid.size(chunk) - 1 - offset } else { offset };
+            let room = if step > 0 {
+                grid.size(chunk) - 1 - offset
+            } else {
+                offset
+            };
             let here = (room / step.unsigned_abs() + 1).min(count - done);
             chunks.push(chunk);
             starts.push(offset);
@@ -176,14 +207,23 @@ impl Segments {
             // Past the last element this may leave the axis, and is not looked at again.
             index = index.wrapping_add_signed(step.wrapping_mul(here as i64));
         }
-        Segments { axes: vec![axis], chunks, bounds, kind: Kind::Strided { step, starts } }
+        Segments {
+            axes: vec![axis],
+            chunks,
+            bounds,
+            kind: Kind::Strided { step, starts },
+        }
     }
 
     fn indexed(grid: &[&Axis], axes: Vec<usize>, indices: &[&[u64]]) -> Segments {
         let count = indices[0].len();
         let chunk_of = |axis: usize, i: usize| grid[axis].chunk_of(indices[axis][i]);
         let keys = chunk_keys(grid, indices);
-        let order = if keys.is_sorted() { None } else { Some(stable_order(&keys)) };
+        let order = if keys.is_sorted() {
+            None
+        } else {
+            Some(stable_order(&keys))
+        };
         let at = |k: usize| order.as_ref().map_or(k, |order| order[k] as usize);
         let (mut chunks, mut bounds) = (Vec::new(), Vec::new());
         for k in 0..count {
@@ -194,8 +234,18 @@ impl Segments {
         }
         bounds.push(count as u64);
         let offset = |axis: usize, i: usize| indices[axis][i] - grid[axis].start(chunk_of(axis, i));
-        let offsets = (0..grid.len()).map(|axis| (0..count).map(|k| offset(axis, at(k))).collect()).collect();
-        Segments { axes, chunks, bounds, kind: Kind::Indexed { offsets, places: order } }
+        let offsets = (0..grid.len())
+            .map(|axis| (0..count).map(|k| offset(axis, at(k))).collect())
+            .collect();
+        Segments {
+            axes,
+            chunks,
+            bounds,
+            kind: Kind::Indexed {
+                offsets,
+                places: order,
+            },
+        }
     }
 
     fn len(&self) -> usize {
@@ -210,24 +260,41 @@ impl Segments {
     fn part(&self, segment: usize) -> Part<'_> {
         let (from, to) = (self.bounds[segment], self.bounds[segment + 1]);
         let (take, place) = match &self.kind {
-            Kind::Strided { step, starts } => {
-                (Take::Strided { start: starts[segment], step: *step }, Place::From(from))
-            }
+            Kind::Strided { step, starts } => (
+                Take::Strided {
+                    start: starts[segment],
+                    step: *step,
+                },
+                Place::From(from),
+            ),
             Kind::Indexed { offsets, places } => {
                 let place = match places {
                     Some(places) => Place::At(&places[from as usize..to as usize]),
                     None => Place::From(from),
                 };
-                (Take::Indexed { offsets, from: from as usize }, place)
+                (
+                    Take::Indexed {
+                        offsets,
+                        from: from as usize,
+                    },
+                    place,
+                )
             }
         };
-        Part { axes: &self.axes, take, place, count: to - from }
+        Part {
+            axes: &self.axes,
+            take,
+            place,
+            count: to - from,
+        }
     }
 }
 
 /// A number for the chunk of each point: equal for equal chunks, and in a fixed order.
 fn chunk_keys(grid: &[&Axis], indices: &[&[u64]]) -> Vec<u64> {
-    let total = grid.iter().try_fold(1u64, |n, axis| n.checked_mul(axis.count().max(1)));
+    let total = grid
+        .iter()
+        .try_fold(1u64, |n, axis| n.checked_mul(axis.count().max(1)));
     if total.is_none() {
         return ranked_keys(grid, indices);
     }
@@ -243,7 +310,11 @@ fn chunk_keys(grid: &[&Axis], indices: &[&[u64]]) -> Vec<u64> {
 
 /// The same where the number of chunks does not fit a word: ranks among the tuples that occur.
 fn ranked_keys(grid: &[&Axis], indices: &[&[u64]]) -> Vec<u64> {
-    let tuple = |i: usize| grid.iter().zip(indices).map(move |(axis, indices)| axis.chunk_of(indices[i]));
+    let tuple = |i: usize| {
+        grid.iter()
+            .zip(indices)
+            .map(move |(axis, indices)| axis.chunk_of(indices[i]))
+    };
     let mut order: Vec<usize> = (0..indices[0].len()).collect();
     order.sort_by(|&a, &b| tuple(a).cmp(tuple(b)));
     let mut keys = vec![0; order.len()];

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
-use crate::arena::{Lease, room};
+use crate::arena::{Arena, room};
 use crate::codec::Size;
 use crate::codec::chain::{self, Decoded, Sharding};
 use crate::error::{Error, Result};
@@ -23,7 +23,10 @@ pub struct Index {
 impl Index {
     /// The offset and length of an inner chunk, or `None` where it is absent.
     pub fn entry(&self, inner: usize) -> Option<(u64, u64)> {
-        self.entries.get(inner).copied().filter(|&entry| entry != (ABSENT, ABSENT))
+        self.entries
+            .get(inner)
+            .copied()
+            .filter(|&entry| entry != (ABSENT, ABSENT))
     }
 
     fn bytes(&self) -> usize {
@@ -44,8 +47,14 @@ impl InnerGrid {
     pub fn new(sharding: &Sharding, shape: &[u64], clipped: &[u64]) -> InnerGrid {
         let axes = clipped.iter().zip(&sharding.chunks);
         InnerGrid {
-            axes: axes.map(|(&extent, &size)| Axis::Regular { extent, size }).collect(),
-            counts: shape.iter().zip(&sharding.chunks).map(|(shape, size)| shape / size).collect(),
+            axes: axes
+                .map(|(&extent, &size)| Axis::Regular { extent, size })
+                .collect(),
+            counts: shape
+                .iter()
+                .zip(&sharding.chunks)
+                .map(|(shape, size)| shape / size)
+                .collect(),
         }
     }
 
@@ -58,7 +67,12 @@ impl InnerGrid {
 
     /// The place of an inner chunk in the index.
     pub fn linear(&self, coords: &[u64]) -> usize {
-        coords.iter().zip(&self.counts).fold(0, |at, (&coord, &count)| at * count as usize + coord as usize)
+        coords
+            .iter()
+            .zip(&self.counts)
+            .fold(0, |at, (&coord, &count)| {
+                at * count as usize + coord as usize
+            })
     }
 }
 
@@ -67,35 +81,53 @@ impl Sharding {
     pub fn index_size(&self, inner: usize) -> Result<usize> {
         let mut size = Size::Exact(inner * 16);
         for step in &self.index_steps {
-            size = step.encoded_size(size).map_err(|e| Error::Spec(e.to_string()))?;
+            size = step
+                .encoded_size(size)
+                .map_err(|e| Error::Spec(e.to_string()))?;
         }
         match size {
             Size::Exact(n) => Ok(n),
-            Size::AtMost(_) => {
-                Err(Error::Spec("a shard's index needs codecs whose output has a fixed size".into()))
-            }
+            Size::AtMost(_) => Err(Error::Spec(
+                "a shard's index needs codecs whose output has a fixed size".into(),
+            )),
         }
     }
 
     /// Reads and checks the index of the shard `object`.
-    pub fn read_index(&self, object: &dyn Object, inner: usize, key: &str) -> Result<Index> {
+    pub fn read_index(
+        &self,
+        object: &dyn Object,
+        inner: usize,
+        key: &str,
+        arena: &mut Arena,
+    ) -> Result<Index> {
         let size = self.index_size(inner)?;
         let offset = if self.at_end {
-            object.size().checked_sub(size as u64).ok_or_else(|| Error::Shard {
-                key: key.to_owned(),
-                what: format!("{} bytes are too few for its index of {size} bytes", object.size()),
-            })?
+            object
+                .size()
+                .checked_sub(size as u64)
+                .ok_or_else(|| Error::Shard {
+                    key: key.to_owned(),
+                    what: format!(
+                        "{} bytes are too few for its index of {size} bytes",
+                        object.size()
+                    ),
+                })?
         } else {
             0
         };
-        let mut arena: Lease = crate::arena::lease();
-        let arena = &mut *arena;
         object.read_at(offset, room(&mut arena.fetched, size)?)?;
-        self.decode_index(&arena.fetched[..size], inner, key, &mut arena.front, &mut arena.back)
+        self.decode_index(
+            &arena.fetched[..size],
+            inner,
+            key,
+            &mut arena.front,
+            &mut arena.back,
+        )
     }
 
     /// Decodes an index of `inner` entries.
-    pub fn decode_index(
+    fn decode_index(
         &self,
         stored: &[u8],
         inner: usize,
@@ -103,13 +135,21 @@ impl Sharding {
         front: &mut Vec<u8>,
         back: &mut Vec<u8>,
     ) -> Result<Index> {
-        let at = chain::decode(&self.index_steps, stored, Size::Exact(inner * 16), front, back, None)
-            .map_err(|e| match e {
-                chain::DecodeError::Codec(e) => {
-                    Error::Shard { key: key.to_owned(), what: format!("its index is damaged: {e}") }
-                }
-                chain::DecodeError::Other(e) => e,
-            })?;
+        let at = chain::decode(
+            &self.index_steps,
+            stored,
+            Size::Exact(inner * 16),
+            front,
+            back,
+            None,
+        )
+        .map_err(|e| match e {
+            chain::DecodeError::Codec(e) => Error::Shard {
+                key: key.to_owned(),
+                what: format!("its index is damaged: {e}"),
+            },
+            chain::DecodeError::Other(e) => e,
+        })?;
         let bytes = match &at {
             Decoded::Source(range) => &stored[range.clone()],
             Decoded::Front(range) => &front[range.clone()],
@@ -122,7 +162,12 @@ impl Sharding {
             false => u64::from_le_bytes(*bytes),
         };
         let (pairs, _) = words.as_chunks::<2>();
-        Ok(Index { entries: pairs.iter().map(|[offset, len]| (word(offset), word(len))).collect() })
+        Ok(Index {
+            entries: pairs
+                .iter()
+                .map(|[offset, len]| (word(offset), word(len)))
+                .collect(),
+        })
     }
 
     /// Encodes the entries of an index into `out`.
@@ -133,11 +178,19 @@ impl Sharding {
         spare: &mut Vec<u8>,
     ) -> Result<()> {
         let mut plain = Vec::new();
-        plain.try_reserve_exact(entries.len() * 16).map_err(|_| Error::OutOfMemory { bytes: entries.len() * 16 })?;
+        plain
+            .try_reserve_exact(entries.len() * 16)
+            .map_err(|_| Error::OutOfMemory {
+                bytes: entries.len() * 16,
+            })?;
         for entry in entries {
             let (offset, len) = entry.unwrap_or((ABSENT, ABSENT));
             for word in [offset, len] {
-                plain.extend(if self.index_swap { word.to_be_bytes() } else { word.to_le_bytes() });
+                plain.extend(if self.index_swap {
+                    word.to_be_bytes()
+                } else {
+                    word.to_le_bytes()
+                });
             }
         }
         chain::encode(&self.index_steps, &plain, out, spare).map_err(|e| e.at("", &[]))
@@ -164,7 +217,9 @@ impl IndexCache {
         stamp: Option<Stamp>,
         read: impl FnOnce() -> Result<Index>,
     ) -> Result<Arc<Index>> {
-        let Some(stamp) = stamp else { return read().map(Arc::new) };
+        let Some(stamp) = stamp else {
+            return read().map(Arc::new);
+        };
         // Never wait: a fork may have left this lock held for ever, and reading again is cheap.
         if let Ok(state) = self.state.try_lock() {
             match state.indexes.get(key) {

@@ -22,38 +22,67 @@ pub struct Target<'t> {
 impl Target<'_> {
     /// The chunk's stored shape, along the logical axes of its grid.
     pub fn shape(&self) -> Vec<u64> {
-        self.grid.iter().zip(&self.job.coords).map(|(axis, &coord)| axis.size(coord)).collect()
+        self.grid
+            .iter()
+            .zip(&self.job.coords)
+            .map(|(axis, &coord)| axis.size(coord))
+            .collect()
     }
 
     /// The part of it that lies in the array.
     pub fn clipped(&self) -> Vec<u64> {
-        self.grid.iter().zip(&self.job.coords).map(|(axis, &coord)| axis.clipped(coord)).collect()
+        self.grid
+            .iter()
+            .zip(&self.job.coords)
+            .map(|(axis, &coord)| axis.clipped(coord))
+            .collect()
     }
 
     /// How the wanted elements lie in the decoded chunk.
     pub fn walk(&self, shape: &[u64], item: usize) -> ChunkWalk {
         let strides = chunk_strides(shape, self.chain.order.as_deref(), item);
-        let consts = self.plan.consts().iter().map(|constant| (constant.axis, constant.offset));
+        let consts = self
+            .plan
+            .consts()
+            .iter()
+            .map(|constant| (constant.axis, constant.offset));
         ChunkWalk::new(&strides, consts, self.plan.parts(self.job))
     }
 
     /// The same selection within the chunk, along its stored axes.
     pub fn inner_selection(&self) -> Selection {
         let stored = |axis: usize| match &self.chain.order {
-            Some(order) => order.iter().position(|&logical| logical == axis).unwrap_or(axis),
+            Some(order) => order
+                .iter()
+                .position(|&logical| logical == axis)
+                .unwrap_or(axis),
             None => axis,
         };
-        let consts = self.plan.consts().iter().map(|c| (stored(c.axis), c.offset)).collect();
+        let consts = self
+            .plan
+            .consts()
+            .iter()
+            .map(|c| (stored(c.axis), c.offset))
+            .collect();
         let picks = self.plan.parts(self.job).map(|part| match part.take {
-            Take::Strided { start, step } => {
-                Pick::Strided { axis: stored(part.axes[0]), start, step, count: part.count }
-            }
+            Take::Strided { start, step } => Pick::Strided {
+                axis: stored(part.axes[0]),
+                start,
+                step,
+                count: part.count,
+            },
             Take::Indexed { offsets, from } => Pick::Indexed {
                 axes: part.axes.iter().map(|&axis| stored(axis)).collect(),
-                indices: offsets.iter().map(|o| o[from..from + part.count as usize].into()).collect(),
+                indices: offsets
+                    .iter()
+                    .map(|o| o[from..from + part.count as usize].into())
+                    .collect(),
             },
         });
-        Selection { consts, picks: picks.collect() }
+        Selection {
+            consts,
+            picks: picks.collect(),
+        }
     }
 
     /// Reorders sizes along the logical axes to the stored ones.
@@ -71,11 +100,19 @@ impl Target<'_> {
             Take::Indexed { .. } => false,
         });
         let counts: Vec<u64> = self.plan.parts(self.job).map(|part| part.count).collect();
-        let in_order = self.plan.parts(self.job).map(|part| part.axes[0]).is_sorted();
+        let in_order = self
+            .plan
+            .parts(self.job)
+            .map(|part| part.axes[0])
+            .is_sorted();
         whole
             && in_order
             && self.chain.order.is_none()
-            && self.plan.consts().iter().all(|constant| shape[constant.axis] == 1)
+            && self
+                .plan
+                .consts()
+                .iter()
+                .all(|constant| shape[constant.axis] == 1)
             && self.out.is_run(&counts, item)
     }
 }
@@ -104,6 +141,13 @@ impl Inner {
         out: &'t View<'t>,
         key: &'t str,
     ) -> Target<'t> {
-        Target { chain: &sharding.chain, grid: &self.grid.axes, plan: &self.plan, job, out, key }
+        Target {
+            chain: &sharding.chain,
+            grid: &self.grid.axes,
+            plan: &self.plan,
+            job,
+            out,
+            key,
+        }
     }
 }

@@ -25,7 +25,10 @@ impl<'a> View<'a> {
     /// Every element that `axes` reach within the selection's counts must be valid memory while the view lives, and
     /// writable where the view is written to.
     pub unsafe fn new(base: *mut u8, strides: &[isize]) -> View<'a> {
-        View { base, axes: strides.iter().map(|&step| Walk::Even(step)).collect() }
+        View {
+            base,
+            axes: strides.iter().map(|&step| Walk::Even(step)).collect(),
+        }
     }
 
     pub fn base(&self) -> *mut u8 {
@@ -45,15 +48,27 @@ impl<'a> View<'a> {
                 (Walk::Even(step), Place::At(places)) => {
                     Walk::Table(places.iter().map(|&p| step * p as isize).collect())
                 }
-                (Walk::Table(table), Place::From(first)) => {
-                    Walk::Table(Cow::Borrowed(&table[first as usize..(first + part.count) as usize]))
-                }
+                (Walk::Table(table), Place::From(first)) => Walk::Table(Cow::Borrowed(
+                    &table[first as usize..(first + part.count) as usize],
+                )),
                 (Walk::Table(table), Place::At(places)) => {
                     Walk::Table(places.iter().map(|&p| table[p as usize]).collect())
                 }
             });
         }
         View { base, axes }
+    }
+
+    /// The same view with tables of its own.
+    pub fn owned<'o>(&self) -> View<'o> {
+        let own = |walk: &Walk<'_>| match walk {
+            Walk::Even(step) => Walk::Even(*step),
+            Walk::Table(table) => Walk::Table(Cow::Owned(table.to_vec())),
+        };
+        View {
+            base: self.base,
+            axes: self.axes.iter().map(own).collect(),
+        }
     }
 
     /// Whether the view is one run in C order over `counts`, so that a chunk can be decoded straight into it.
@@ -90,7 +105,9 @@ impl ChunkWalk {
         consts: impl Iterator<Item = (usize, u64)>,
         parts: impl Iterator<Item = Part<'p>>,
     ) -> ChunkWalk {
-        let mut first: isize = consts.map(|(axis, offset)| strides[axis] * offset as isize).sum();
+        let mut first: isize = consts
+            .map(|(axis, offset)| strides[axis] * offset as isize)
+            .sum();
         let axes = parts
             .map(|part| {
                 let walk = match part.take {
@@ -130,13 +147,23 @@ impl ChunkWalk {
     /// The axes of a copy from the chunk to `view`.
     pub fn to_view<'v>(&'v self, view: &'v View<'v>) -> Vec<CopyAxis<'v>> {
         let pair = self.axes.iter().zip(view.axes());
-        pair.map(|((count, src), dst)| CopyAxis { count: *count, src: src.borrowed(), dst: dst.borrowed() }).collect()
+        pair.map(|((count, src), dst)| CopyAxis {
+            count: *count,
+            src: src.borrowed(),
+            dst: dst.borrowed(),
+        })
+        .collect()
     }
 
     /// The axes of a copy from `view` to the chunk.
     pub fn from_view<'v>(&'v self, view: &'v View<'v>) -> Vec<CopyAxis<'v>> {
         let pair = self.axes.iter().zip(view.axes());
-        pair.map(|((count, dst), src)| CopyAxis { count: *count, src: src.borrowed(), dst: dst.borrowed() }).collect()
+        pair.map(|((count, dst), src)| CopyAxis {
+            count: *count,
+            src: src.borrowed(),
+            dst: dst.borrowed(),
+        })
+        .collect()
     }
 }
 

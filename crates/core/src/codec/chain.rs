@@ -73,12 +73,19 @@ pub enum Decoded {
 
 impl Chain {
     /// Builds the chain; `externals` are the steps that are not native, by number.
-    pub fn build(spec: &ChainSpec, rank: usize, externals: &[Arc<dyn BytesCodec>]) -> Result<Chain> {
+    pub fn build(
+        spec: &ChainSpec,
+        rank: usize,
+        externals: &[Arc<dyn BytesCodec>],
+    ) -> Result<Chain> {
         if let Some(order) = &spec.order {
             check_order(order, rank)?;
         }
         if !matches!(spec.swap, 0 | 1 | 2 | 4 | 8 | 16) {
-            return Err(Error::Spec(format!("cannot swap units of {} bytes", spec.swap)));
+            return Err(Error::Spec(format!(
+                "cannot swap units of {} bytes",
+                spec.swap
+            )));
         }
         let shard = match &spec.shard {
             Some(shard) => Some(Box::new(Sharding::build(shard, rank, externals)?)),
@@ -94,13 +101,18 @@ impl Chain {
 
     /// The most bytes that any encoding of `total` decoded bytes can have.
     pub fn encoded_max(&self, total: usize) -> Result<usize, CodecError> {
-        Ok(sizes(&self.steps, Size::Exact(total))?.last().map_or(total, |size| size.max()))
+        Ok(sizes(&self.steps, Size::Exact(total))?
+            .last()
+            .map_or(total, |size| size.max()))
     }
-
-    }
+}
 
 impl Sharding {
-    fn build(spec: &ShardingSpec, rank: usize, externals: &[Arc<dyn BytesCodec>]) -> Result<Sharding> {
+    fn build(
+        spec: &ShardingSpec,
+        rank: usize,
+        externals: &[Arc<dyn BytesCodec>],
+    ) -> Result<Sharding> {
         if spec.chunks.len() != rank || spec.chunks.contains(&0) {
             return Err(Error::Spec(format!(
                 "the inner chunk shape {:?} must have {rank} sizes above 0",
@@ -123,10 +135,15 @@ fn check_order(order: &[usize], rank: usize) -> Result<()> {
     if sorted.iter().copied().eq(0..rank) {
         return Ok(());
     }
-    Err(Error::Spec(format!("{order:?} is not an order of {rank} axes")))
+    Err(Error::Spec(format!(
+        "{order:?} is not an order of {rank} axes"
+    )))
 }
 
-fn build_steps(specs: &[StepSpec], externals: &[Arc<dyn BytesCodec>]) -> Result<Vec<Arc<dyn BytesCodec>>> {
+fn build_steps(
+    specs: &[StepSpec],
+    externals: &[Arc<dyn BytesCodec>],
+) -> Result<Vec<Arc<dyn BytesCodec>>> {
     specs
         .iter()
         .map(|spec| match spec {
@@ -174,7 +191,12 @@ pub fn decode(
             step.decode_exact(here, dst)?;
             return Ok(Decoded::Destination);
         } else if matches!(at, Decoded::Front(_)) {
-            at = Decoded::Back(step_into(&**step, bytes_at(&at, src, front, &[]), size, back)?);
+            at = Decoded::Back(step_into(
+                &**step,
+                bytes_at(&at, src, front, &[]),
+                size,
+                back,
+            )?);
         } else {
             let here = match &at {
                 Decoded::Back(range) => &back[range.clone()],
@@ -189,7 +211,11 @@ pub fn decode(
         Size::AtMost(n) => here.len() <= n,
     };
     if !fits {
-        let what = format!("{} bytes are stored, but the chunk has {}", here.len(), total.max());
+        let what = format!(
+            "{} bytes are stored, but the chunk has {}",
+            here.len(),
+            total.max()
+        );
         let name = steps.first().map_or("bytes", |step| step.name());
         return Err(CodecError::new(name, CodecErrorKind::WrongSize, what).into());
     }
@@ -208,7 +234,9 @@ pub fn decode_span(
     span: Range<usize>,
     front: &mut Vec<u8>,
 ) -> Result<bool, DecodeError> {
-    let [first, rest @ ..] = steps else { return Ok(false) };
+    let [first, rest @ ..] = steps else {
+        return Ok(false);
+    };
     let mut here = src;
     for step in rest.iter().rev() {
         match step.decode_view(here)? {
@@ -229,7 +257,8 @@ pub fn encode(
 ) -> Result<(), DecodeError> {
     let Some((first, rest)) = steps.split_first() else {
         out.clear();
-        out.try_reserve(src.len()).map_err(|_| Error::OutOfMemory { bytes: src.len() })?;
+        out.try_reserve(src.len())
+            .map_err(|_| Error::OutOfMemory { bytes: src.len() })?;
         out.extend_from_slice(src);
         return Ok(());
     };
@@ -264,7 +293,11 @@ impl DecodeError {
     /// The engine's error, with the place where it happened.
     pub fn at(self, key: &str, chunk: &[u64]) -> Error {
         match self {
-            DecodeError::Codec(source) => Error::Codec { key: key.to_owned(), chunk: chunk.to_vec(), source },
+            DecodeError::Codec(source) => Error::Codec {
+                key: key.to_owned(),
+                chunk: chunk.to_vec(),
+                source,
+            },
             DecodeError::Other(e) => e,
         }
     }

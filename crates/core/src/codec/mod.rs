@@ -5,6 +5,7 @@
 
 pub mod bitround;
 pub mod blosc;
+pub mod chain;
 pub mod checksum;
 mod deflate;
 pub mod delta;
@@ -18,6 +19,7 @@ pub mod shuffle;
 pub mod step;
 mod support;
 pub mod swap;
+mod transpose;
 pub mod zlib;
 pub mod zstd;
 

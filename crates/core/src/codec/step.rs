@@ -14,6 +14,7 @@ use super::lz4::Lz4;
 use super::packbits::PackBits;
 use super::shuffle::Shuffle;
 use super::swap::Swap;
+use super::transpose::Transpose;
 use super::zlib::Zlib;
 use super::zstd::Zstd;
 use super::{BytesCodec, CodecError, CodecErrorKind};
@@ -77,7 +78,7 @@ pub enum StepSpec {
         itemsize: usize,
     },
     PackBits {},
-    /// Moves elements; the chain does it while it places the chunk, or by a pass of its own.
+    /// Moves elements behind a filter; leading transposes are the chain's `order`.
     Transpose {
         shape: Vec<usize>,
         order: Vec<usize>,
@@ -98,7 +99,7 @@ fn at_end() -> Location {
 }
 
 impl StepSpec {
-    /// The codec, its configuration checked. Transpose and external steps are not made of bytes alone: they are errors.
+    /// The codec, its configuration checked. External steps are an error.
     pub fn build(&self) -> Result<Arc<dyn BytesCodec>, CodecError> {
         Ok(match self {
             StepSpec::Zstd { level, checksum } => Arc::new(Zstd::new(*level, *checksum)?),
@@ -135,7 +136,11 @@ impl StepSpec {
                 Arc::new(BitRound::new(*keepbits, *itemsize)?)
             }
             StepSpec::PackBits {} => Arc::new(PackBits),
-            StepSpec::Transpose { .. } => return Err(not_native("transpose")),
+            StepSpec::Transpose {
+                shape,
+                order,
+                itemsize,
+            } => Arc::new(Transpose::new(shape, order, *itemsize)?),
             StepSpec::External { .. } => return Err(not_native("external")),
         })
     }

@@ -1,7 +1,7 @@
 //! Running a plan: fetch, decode, place.
 
 mod batch;
-mod shard;
+pub(crate) mod shard;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -48,7 +48,12 @@ pub fn read(
 ) -> Result<Report> {
     selection.check(&array.shape)?;
     let plan = Plan::new(&array.grid, selection)?;
-    let reader = Reader { array, store, options, missing: AtomicU64::new(0) };
+    let reader = Reader {
+        array,
+        store,
+        options,
+        missing: AtomicU64::new(0),
+    };
     match store.batch() {
         Some(batch) => batch::read(&reader, &plan, out, batch)?,
         None => parallel_for(plan.jobs(), reader.threads(&plan, selection), &|n| {
@@ -57,7 +62,10 @@ pub fn read(
             reader.job(&plan, out, &mut arena)
         })?,
     }
-    Ok(Report { jobs: plan.jobs() as u64, missing: reader.missing.into_inner() })
+    Ok(Report {
+        jobs: plan.jobs() as u64,
+        missing: reader.missing.into_inner(),
+    })
 }
 
 /// What every job of one read shares.
@@ -72,13 +80,21 @@ pub struct Reader<'r> {
 impl Reader<'_> {
     /// How many threads the work of this plan is worth.
     fn threads(&self, plan: &Plan, selection: &Selection) -> usize {
-        let wanted: u64 = selection.picks.iter().map(Pick::count).fold(1, u64::saturating_mul);
+        let wanted: u64 = selection
+            .picks
+            .iter()
+            .map(Pick::count)
+            .fold(1, u64::saturating_mul);
         let chunk = byte_count(self.array.grid.iter().map(Axis::largest), 1).unwrap_or(usize::MAX);
         let touched = match self.array.chain.shard {
             Some(_) => usize::try_from(wanted).unwrap_or(usize::MAX),
             None => chunk.saturating_mul(plan.jobs()),
         };
-        if touched.saturating_mul(self.array.item) < ALONE { 1 } else { self.options.threads }
+        if touched.saturating_mul(self.array.item) < ALONE {
+            1
+        } else {
+            self.options.threads
+        }
     }
 
     /// One job of the outermost plan: `arena.job`.
@@ -87,8 +103,14 @@ impl Reader<'_> {
         let mut key = std::mem::take(&mut arena.key);
         self.array.key(&job.coords, &mut key);
         let out = out.part(plan.parts(&job));
-        let target =
-            Target { chain: &self.array.chain, grid: &self.array.grid, plan, job: &job, out: &out, key: &key };
+        let target = Target {
+            chain: &self.array.chain,
+            grid: &self.array.grid,
+            plan,
+            job: &job,
+            out: &out,
+            key: &key,
+        };
         let done = match &target.chain.shard {
             Some(sharding) => self.stored_shard(&target, sharding, arena),
             None => self.stored_chunk(&target, arena),
@@ -105,7 +127,10 @@ impl Reader<'_> {
         if target.chain.steps.is_empty() {
             return self.stored_plain_chunk(target, &shape, total, arena);
         }
-        let max = target.chain.encoded_max(total).map_err(|e| DecodeError::from(e).at(target.key, &[]))?;
+        let max = target
+            .chain
+            .encoded_max(total)
+            .map_err(|e| DecodeError::from(e).at(target.key, &[]))?;
         let mut fetched = std::mem::take(&mut arena.fetched);
         let done = match self.store.get(target.key, max, &mut fetched)? {
             None => self.absent(target),
@@ -124,7 +149,9 @@ impl Reader<'_> {
         total: usize,
         arena: &mut Arena,
     ) -> Result<()> {
-        let Some(object) = self.store.open(target.key)? else { return self.absent(target) };
+        let Some(object) = self.store.open(target.key)? else {
+            return self.absent(target);
+        };
         check_size(target, object.size(), total)?;
         self.plain_chunk(target, shape, total, &*object, 0, arena)
     }
@@ -175,23 +202,43 @@ impl Reader<'_> {
         if target.is_direct(shape, item) {
             // SAFETY: the view is one run of `total` bytes that belongs to this job alone.
             let dst = unsafe { std::slice::from_raw_parts_mut(target.out.base(), total) };
-            chain::decode(&target.chain.steps, stored, Size::Exact(total), front, back, Some(dst)).map_err(at)?;
+            chain::decode(
+                &target.chain.steps,
+                stored,
+                Size::Exact(total),
+                front,
+                back,
+                Some(dst),
+            )
+            .map_err(at)?;
             swap_units(dst, swap);
             return Ok(());
         }
         let walk = target.walk(shape, item);
         let span = walk.span(item);
         if span.len() < total {
-            if chain::decode_span(&target.chain.steps, stored, total, span.clone(), front).map_err(at)? {
+            if chain::decode_span(&target.chain.steps, stored, total, span.clone(), front)
+                .map_err(at)?
+            {
                 swap_units(&mut front[span], swap);
                 return self.place(target, &walk, &front[..total], 0);
             }
         }
-        let decoded = chain::decode(&target.chain.steps, stored, Size::Exact(total), front, back, None).map_err(at)?;
+        let decoded = chain::decode(
+            &target.chain.steps,
+            stored,
+            Size::Exact(total),
+            front,
+            back,
+            None,
+        )
+        .map_err(at)?;
         let bytes = match decoded {
             Decoded::Front(range) => &mut front[range],
             Decoded::Back(range) => &mut back[range],
-            Decoded::Source(range) if swap == 0 => return self.place(target, &walk, &stored[range], 0),
+            Decoded::Source(range) if swap == 0 => {
+                return self.place(target, &walk, &stored[range], 0);
+            }
             Decoded::Source(range) => {
                 let copy = room(front, total)?;
                 copy.copy_from_slice(&stored[range]);
@@ -204,16 +251,29 @@ impl Reader<'_> {
     }
 
     /// Copies what `walk` touches of a chunk into the result; `bytes` start at byte `from` of the chunk.
-    fn place(&self, target: &Target<'_>, walk: &ChunkWalk, bytes: &[u8], from: usize) -> Result<()> {
+    fn place(
+        &self,
+        target: &Target<'_>,
+        walk: &ChunkWalk,
+        bytes: &[u8],
+        from: usize,
+    ) -> Result<()> {
         let span = walk.span(self.array.item);
         if span.start < from || span.end > from + bytes.len() {
-            return Err(Error::Internal(format!("{span:?} reaches out of the decoded chunk")));
+            return Err(Error::Internal(format!(
+                "{span:?} reaches out of the decoded chunk"
+            )));
         }
         let first = walk.first - from as isize;
         // SAFETY: the span was just checked against the chunk, and the view's maker promised the result.
         unsafe {
             let src = bytes.as_ptr().offset(first);
-            place::copy(&walk.to_view(target.out), src, target.out.base(), self.array.item);
+            place::copy(
+                &walk.to_view(target.out),
+                src,
+                target.out.base(),
+                self.array.item,
+            );
         }
         Ok(())
     }
@@ -221,7 +281,10 @@ impl Reader<'_> {
     /// Gives an absent chunk's elements the fill value.
     pub fn absent(&self, target: &Target<'_>) -> Result<()> {
         if self.options.missing_is_error {
-            return Err(Error::Missing { key: target.key.to_owned(), chunk: target.job.coords.clone() });
+            return Err(Error::Missing {
+                key: target.key.to_owned(),
+                chunk: target.job.coords.clone(),
+            });
         }
         self.missing.fetch_add(1, Ordering::Relaxed);
         self.fill(target);
@@ -238,12 +301,20 @@ impl Reader<'_> {
             })
             .collect();
         // SAFETY: the source stands still on the fill value, and the view's maker promised the result.
-        unsafe { place::copy(&axes, self.array.fill.as_ptr(), target.out.base(), self.array.item) };
+        unsafe {
+            place::copy(
+                &axes,
+                self.array.fill.as_ptr(),
+                target.out.base(),
+                self.array.item,
+            )
+        };
     }
 
     pub fn total(&self, shape: &[u64]) -> Result<usize> {
-        byte_count(shape.iter().copied(), self.array.item)
-            .ok_or_else(|| Error::Spec(format!("a chunk of shape {shape:?} does not fit in memory")))
+        byte_count(shape.iter().copied(), self.array.item).ok_or_else(|| {
+            Error::Spec(format!("a chunk of shape {shape:?} does not fit in memory"))
+        })
     }
 }
 

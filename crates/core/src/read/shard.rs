@@ -29,7 +29,12 @@ pub struct Located {
 
 impl Reader<'_> {
     /// A shard that has a key of its own.
-    fn stored_shard(&self, target: &Target<'_>, sharding: &Sharding, arena: &mut Arena) -> Result<()> {
+    pub fn stored_shard(
+        &self,
+        target: &Target<'_>,
+        sharding: &Sharding,
+        arena: &mut Arena,
+    ) -> Result<()> {
         if !target.chain.steps.is_empty() {
             return self.stored_encoded_shard(target, sharding, arena);
         }
@@ -49,40 +54,54 @@ impl Reader<'_> {
         let max = encoded_shard_max(target, sharding, self.array.item)?;
         let shard = match self.store.get(target.key, max, &mut arena.fetched)? {
             None => return self.absent(target),
-            Some(Fetched::Buffered) => decode_shard(target, sharding, self.array.item, &arena.fetched)?,
-            Some(Fetched::Shared(bytes)) => decode_shard(target, sharding, self.array.item, &bytes)?,
+            Some(Fetched::Buffered) => {
+                decode_shard(target, sharding, self.array.item, &arena.fetched)?
+            }
+            Some(Fetched::Shared(bytes)) => {
+                decode_shard(target, sharding, self.array.item, &bytes)?
+            }
         };
         self.shard(target, sharding, &InMemory(&shard))
     }
 
     /// What is wanted of the inner chunks of the shard `object`.
-    pub fn shard(&self, target: &Target<'_>, sharding: &Sharding, object: &dyn Object) -> Result<()> {
+    pub fn shard(
+        &self,
+        target: &Target<'_>,
+        sharding: &Sharding,
+        object: &dyn Object,
+    ) -> Result<()> {
         let inner = Inner::new(target, sharding)?;
         let count = inner.grid.len()?;
         let index = self.array.indexes.get(target.key, object.stamp(), || {
-            sharding.read_index(object, count, target.key)
+            sharding.read_index(object, count, target.key, &mut lease())
         })?;
-        self.inner_chunks(target, sharding, &inner, &index, object)
+        let wanted = self.locate(target, sharding, &inner, &index, object.size())?;
+        self.located_chunks(target, sharding, &inner, object, &wanted)
     }
 
-    pub fn inner_chunks(
+    /// The wanted inner chunks, once it is known where they lie.
+    pub fn located_chunks(
         &self,
         target: &Target<'_>,
         sharding: &Sharding,
         inner: &Inner,
-        index: &Index,
         object: &dyn Object,
+        wanted: &[Located],
     ) -> Result<()> {
-        let wanted = self.locate(target, sharding, inner, index, object.size())?;
-        let groups = group(&wanted, self.options.threads);
-        let threads = if wanted.len() < 2 { 1 } else { self.options.threads };
+        let groups = group(wanted, self.options.threads);
+        let threads = if wanted.len() < 2 {
+            1
+        } else {
+            self.options.threads
+        };
         parallel_for(groups.len(), threads, &|n| {
             self.group(target, sharding, inner, object, &wanted[groups[n].clone()])
         })
     }
 
     /// Where the wanted inner chunks lie, by offset; absent ones are filled at once.
-    fn locate(
+    pub fn locate(
         &self,
         target: &Target<'_>,
         sharding: &Sharding,
@@ -93,7 +112,10 @@ impl Reader<'_> {
         let total = self.total(&sharding.chunks)?;
         let max = match sharding.chain.shard {
             Some(_) => u64::MAX,
-            None => sharding.chain.encoded_max(total).map_err(|e| DecodeError::from(e).at(target.key, &[]))? as u64,
+            None => sharding
+                .chain
+                .encoded_max(total)
+                .map_err(|e| DecodeError::from(e).at(target.key, &[]))? as u64,
         };
         let mut wanted = Vec::new();
         let mut job = Job::default();
@@ -102,7 +124,11 @@ impl Reader<'_> {
             match index.entry(inner.grid.linear(&job.coords)) {
                 Some((offset, len)) => {
                     check_entry(target.key, &job.coords, (offset, len), size, max)?;
-                    wanted.push(Located { offset, len, number });
+                    wanted.push(Located {
+                        offset,
+                        len,
+                        number,
+                    });
                 }
                 None => {
                     let out = target.out.part(inner.plan.parts(&job));
@@ -127,7 +153,11 @@ impl Reader<'_> {
         let mut arena = lease();
         let mut fetched = std::mem::take(&mut arena.fetched);
         let start = wanted.first().map_or(0, |located| located.offset);
-        let end = wanted.iter().map(|located| located.offset + located.len).max().unwrap_or(start);
+        let end = wanted
+            .iter()
+            .map(|located| located.offset + located.len)
+            .max()
+            .unwrap_or(start);
         let plain = sharding.chain.steps.is_empty();
         let bytes = match object.in_memory() {
             _ if plain && wanted.len() == 1 => &[],
@@ -163,7 +193,15 @@ impl Reader<'_> {
         arena: &mut Arena,
     ) -> Result<()> {
         if let Some(sharding) = &chunk.chain.shard {
-            return self.shard(chunk, sharding, &Window { object, start: located.offset, len: located.len });
+            return self.shard(
+                chunk,
+                sharding,
+                &Window {
+                    object,
+                    start: located.offset,
+                    len: located.len,
+                },
+            );
         }
         let shape = chunk.shape();
         let total = self.total(&shape)?;
@@ -171,9 +209,12 @@ impl Reader<'_> {
         self.plain_chunk(chunk, &shape, total, object, located.offset, arena)
     }
 
-    fn inner_chunk(&self, chunk: &Target<'_>, stored: &[u8], arena: &mut Arena) -> Result<()> {
+    /// A chunk or nested shard whose bytes are at hand.
+    pub fn inner_chunk(&self, chunk: &Target<'_>, stored: &[u8], arena: &mut Arena) -> Result<()> {
         match &chunk.chain.shard {
-            Some(sharding) if chunk.chain.steps.is_empty() => self.shard(chunk, sharding, &InMemory(stored)),
+            Some(sharding) if chunk.chain.steps.is_empty() => {
+                self.shard(chunk, sharding, &InMemory(stored))
+            }
             Some(sharding) => {
                 let shard = decode_shard(chunk, sharding, self.array.item, stored)?;
                 self.shard(chunk, sharding, &InMemory(&shard))
@@ -187,14 +228,22 @@ impl Reader<'_> {
 }
 
 /// Checks an index entry against the shard's size and the longest possible encoding.
-fn check_entry(key: &str, inner: &[u64], (offset, len): (u64, u64), size: u64, max: u64) -> Result<()> {
+fn check_entry(
+    key: &str,
+    inner: &[u64],
+    (offset, len): (u64, u64),
+    size: u64,
+    max: u64,
+) -> Result<()> {
     let wrong = |why: String| Error::Shard {
         key: key.to_owned(),
         what: format!("the index entry of inner chunk {inner:?} ({len} bytes at {offset}) {why}"),
     };
     match offset.checked_add(len) {
         Some(end) if end <= size && len <= max => Ok(()),
-        Some(end) if end <= size => Err(wrong(format!("is longer than any encoding of it ({max} bytes)"))),
+        Some(end) if end <= size => Err(wrong(format!(
+            "is longer than any encoding of it ({max} bytes)"
+        ))),
         _ => Err(wrong(format!("points outside the shard of {size} bytes"))),
     }
 }
@@ -208,7 +257,11 @@ fn group(wanted: &[Located], threads: usize) -> Vec<Range<usize>> {
     for (n, located) in wanted.iter().enumerate() {
         let end = located.offset + located.len;
         match groups.last_mut() {
-            Some(group) if near(&wanted[n - 1], located) && end.saturating_sub(start) <= most => group.end = n + 1,
+            Some(group)
+                if near(&wanted[n - 1], located, GAP) && end.saturating_sub(start) <= most =>
+            {
+                group.end = n + 1
+            }
             _ => {
                 start = located.offset;
                 groups.push(n..n + 1);
@@ -218,39 +271,68 @@ fn group(wanted: &[Located], threads: usize) -> Vec<Range<usize>> {
     groups
 }
 
-fn near(before: &Located, after: &Located) -> bool {
-    after.offset <= (before.offset + before.len).saturating_add(GAP)
+/// Whether two inner chunks lie within `gap` bytes of each other.
+pub fn near(before: &Located, after: &Located, gap: u64) -> bool {
+    after.offset <= (before.offset + before.len).saturating_add(gap)
 }
 
 /// The most bytes that a shard can have before the codecs that follow sharding.
 fn shard_max(target: &Target<'_>, sharding: &Sharding, item: usize) -> Result<usize> {
     let shape = target.stored(&target.shape());
     let too_long = || Error::Spec(format!("a shard of shape {shape:?} does not fit in memory"));
-    let counts = shape.iter().zip(&sharding.chunks).map(|(shape, size)| shape / size);
+    let counts = shape
+        .iter()
+        .zip(&sharding.chunks)
+        .map(|(shape, size)| shape / size);
     let inner = byte_count(counts, 1).ok_or_else(too_long)?;
     let total = byte_count(sharding.chunks.iter().copied(), item).ok_or_else(too_long)?;
-    let chunk = sharding.chain.encoded_max(total).map_err(|e| DecodeError::from(e).at(target.key, &[]))?;
+    let chunk = sharding
+        .chain
+        .encoded_max(total)
+        .map_err(|e| DecodeError::from(e).at(target.key, &[]))?;
     // Nested indexes, alignment and unused gaps: as much again.
-    let chunks = chunk.checked_mul(inner).and_then(|n| n.checked_mul(2)).ok_or_else(too_long)?;
-    chunks.checked_add(sharding.index_size(inner)?).ok_or_else(too_long)
+    let chunks = chunk
+        .checked_mul(inner)
+        .and_then(|n| n.checked_mul(2))
+        .ok_or_else(too_long)?;
+    chunks
+        .checked_add(sharding.index_size(inner)?)
+        .ok_or_else(too_long)
 }
 
 fn encoded_shard_max(target: &Target<'_>, sharding: &Sharding, item: usize) -> Result<usize> {
     let max = shard_max(target, sharding, item)?;
-    target.chain.encoded_max(max).map_err(|e| DecodeError::from(e).at(target.key, &[]))
+    target
+        .chain
+        .encoded_max(max)
+        .map_err(|e| DecodeError::from(e).at(target.key, &[]))
 }
 
 /// Undoes the codecs that follow sharding.
-fn decode_shard(target: &Target<'_>, sharding: &Sharding, item: usize, stored: &[u8]) -> Result<Vec<u8>> {
+pub fn decode_shard(
+    target: &Target<'_>,
+    sharding: &Sharding,
+    item: usize,
+    stored: &[u8],
+) -> Result<Vec<u8>> {
     let max = shard_max(target, sharding, item)?;
     let (mut front, mut back) = (Vec::new(), Vec::new());
-    let decoded = chain::decode(&target.chain.steps, stored, Size::AtMost(max), &mut front, &mut back, None);
-    Ok(match decoded.map_err(|e| e.at(target.key, &target.job.coords))? {
-        Decoded::Source(range) => stored[range].to_vec(),
-        Decoded::Front(range) => keep(front, range),
-        Decoded::Back(range) => keep(back, range),
-        Decoded::Destination => Vec::new(),
-    })
+    let decoded = chain::decode(
+        &target.chain.steps,
+        stored,
+        Size::AtMost(max),
+        &mut front,
+        &mut back,
+        None,
+    );
+    Ok(
+        match decoded.map_err(|e| e.at(target.key, &target.job.coords))? {
+            Decoded::Source(range) => stored[range].to_vec(),
+            Decoded::Front(range) => keep(front, range),
+            Decoded::Back(range) => keep(back, range),
+            Decoded::Destination => Vec::new(),
+        },
+    )
 }
 
 fn keep(mut buffer: Vec<u8>, range: Range<usize>) -> Vec<u8> {
@@ -273,7 +355,9 @@ impl Object for InMemory<'_> {
     }
 
     fn read_at(&self, offset: u64, dst: &mut [u8]) -> Result<(), StoreError> {
-        let wanted = usize::try_from(offset).ok().and_then(|start| self.0.get(start..start.checked_add(dst.len())?));
+        let wanted = usize::try_from(offset)
+            .ok()
+            .and_then(|start| self.0.get(start..start.checked_add(dst.len())?));
         match wanted {
             Some(bytes) => dst.copy_from_slice(bytes),
             None => return Err(short("", offset, dst.len(), self.size())),
@@ -287,7 +371,12 @@ impl Object for InMemory<'_> {
 }
 
 fn short(key: &str, offset: u64, wanted: usize, size: u64) -> StoreError {
-    StoreError::Short { key: key.to_owned(), offset, wanted: wanted as u64, size }
+    StoreError::Short {
+        key: key.to_owned(),
+        offset,
+        wanted: wanted as u64,
+        size,
+    }
 }
 
 /// A part of an object as an object: a shard within a shard.
