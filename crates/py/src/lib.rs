@@ -1,7 +1,12 @@
 //! Registration of the border; nothing else.
 
+mod array;
+mod buffers;
+mod bytes;
 mod errors;
+mod external;
 mod pool;
+mod selection;
 mod stores;
 
 use pyo3::prelude::*;
@@ -10,6 +15,7 @@ use pyo3::prelude::*;
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add("OPTIMISED", !cfg!(debug_assertions))?;
+    array::register(module)?;
     pool::register(module)?;
     stores::register(module)
 }

@@ -1,6 +1,5 @@
 //! Stores at the border: the native ones, and any Python object that follows the protocol.
 
-mod buffer;
 mod native;
 mod python;
 

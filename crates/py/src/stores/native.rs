@@ -12,7 +12,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use super::Store;
-use super::buffer::{Borrowed, to_python};
+use crate::bytes::{Borrowed, to_python};
 use crate::errors::detached;
 
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {

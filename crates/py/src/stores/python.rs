@@ -13,7 +13,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PySlice};
 
 use super::Store;
-use super::buffer::Borrowed;
+use crate::bytes::Borrowed;
 use crate::errors::from_py;
 
 /// How many requests go to Python together where the store does not say.

@@ -1,0 +1,105 @@
+//! Arrays at the border: one call, one crossing, one release of the GIL.
+
+use std::sync::Arc;
+
+use blazarr_core::codec::BytesCodec;
+use blazarr_core::selection::{Pick, Selection};
+use blazarr_core::view::View;
+use blazarr_core::{array, pool, read, write};
+use pyo3::prelude::*;
+
+use crate::buffers::Strided;
+use crate::errors::{detached, to_py};
+use crate::external::External;
+use crate::selection;
+use crate::stores::Store;
+
+/// An array of one store, ready to be read, written and planned.
+#[pyclass(frozen, module = "blazarr._core")]
+#[derive(Debug)]
+pub struct Array {
+    inner: array::Array,
+    store: Arc<dyn blazarr_core::io::Store>,
+}
+
+#[pymethods]
+impl Array {
+    #[new]
+    fn new(
+        spec: &[u8],
+        store: PyRef<'_, Store>,
+        externals: Vec<Bound<'_, PyAny>>,
+    ) -> PyResult<Array> {
+        let mut steps: Vec<Arc<dyn BytesCodec>> = Vec::with_capacity(externals.len());
+        for external in &externals {
+            steps.push(Arc::new(External::new(external)?));
+        }
+        let inner = array::Array::parse(spec, &steps).map_err(to_py)?;
+        Ok(Array {
+            inner,
+            store: store.inner.clone(),
+        })
+    }
+
+    /// Reads `selection` into `out`, an array of the selection's flat shape; gives the number of absent chunks.
+    #[pyo3(signature = (selection, out, *, threads=None, missing_is_error=false))]
+    fn read(
+        &self,
+        py: Python<'_>,
+        selection: &Bound<'_, PyAny>,
+        out: &Bound<'_, PyAny>,
+        threads: Option<usize>,
+        missing_is_error: bool,
+    ) -> PyResult<u64> {
+        let selection = selection::parse(selection)?;
+        let buffer = Strided::writable(out, &counts(&selection), self.inner.item, "out")?;
+        let options = read::Options {
+            threads: threads.unwrap_or_else(pool::threads),
+            missing_is_error,
+        };
+        detached(py, || {
+            // SAFETY: the buffer is writable, is held for this call, and was checked to have the selection's shape.
+            let view = unsafe { View::new(buffer.base(), buffer.strides()) };
+            read::read(&self.inner, &*self.store, &selection, &view, options)
+                .map(|report| report.missing)
+        })
+    }
+
+    /// Writes `value`, an array of the selection's flat shape, to `selection`.
+    #[pyo3(signature = (selection, value, *, threads=None, write_empty=false))]
+    fn write(
+        &self,
+        py: Python<'_>,
+        selection: &Bound<'_, PyAny>,
+        value: &Bound<'_, PyAny>,
+        threads: Option<usize>,
+        write_empty: bool,
+    ) -> PyResult<()> {
+        let selection = selection::parse(selection)?;
+        let buffer = Strided::new(value, &counts(&selection), self.inner.item, "value")?;
+        let options = write::Options {
+            threads: threads.unwrap_or_else(pool::threads),
+            write_empty,
+        };
+        detached(py, || {
+            // SAFETY: the buffer is held for this call and has the selection's shape; a write only reads it.
+            let view = unsafe { View::new(buffer.base(), buffer.strides()) };
+            write::write(&self.inner, &*self.store, &selection, &view, options)
+        })
+    }
+
+    /// The key of the chunk (or shard) at `coords`.
+    fn key(&self, coords: Vec<u64>) -> String {
+        let mut key = String::new();
+        self.inner.key(&coords, &mut key);
+        key
+    }
+}
+
+fn counts(selection: &Selection) -> Vec<u64> {
+    selection.picks.iter().map(Pick::count).collect()
+}
+
+pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<Array>()
+}
