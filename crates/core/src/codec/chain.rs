@@ -9,6 +9,7 @@ use super::step::StepSpec;
 use super::{BytesCodec, CodecError, CodecErrorKind, Size};
 use crate::arena::room;
 use crate::error::{Error, Result};
+use crate::grid::byte_count;
 
 /// A chain as the array's description gives it.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -99,11 +100,26 @@ impl Chain {
         })
     }
 
-    /// The most bytes that any encoding of `total` decoded bytes can have.
-    pub fn encoded_max(&self, total: usize) -> Result<usize, CodecError> {
-        Ok(sizes(&self.steps, Size::Exact(total))?
-            .last()
-            .map_or(total, |size| size.max()))
+    /// The most bytes that any encoding of a chunk of `shape` can have.
+    pub fn encoded_max(&self, shape: &[u64], item: usize) -> Result<usize> {
+        let spec = |e: CodecError| Error::Spec(e.to_string());
+        let total = self.unstepped_max(shape, item)?;
+        let sizes = sizes(&self.steps, Size::AtMost(total)).map_err(spec)?;
+        Ok(sizes.last().map_or(total, |size| size.max()))
+    }
+
+    /// The same before the steps: the chunk's elements, or a shard.
+    pub fn unstepped_max(&self, shape: &[u64], item: usize) -> Result<usize> {
+        match &self.shard {
+            Some(sharding) => {
+                let stored: Vec<u64> = match &self.order {
+                    Some(order) => order.iter().map(|&axis| shape[axis]).collect(),
+                    None => shape.to_vec(),
+                };
+                sharding.max(&stored, item)
+            }
+            None => byte_count(shape.iter().copied(), item).ok_or_else(|| too_long(shape)),
+        }
     }
 }
 
@@ -127,6 +143,26 @@ impl Sharding {
             at_end: spec.at_end,
         })
     }
+
+    /// The most bytes that a shard of `shape` (along the stored axes) can have.
+    fn max(&self, shape: &[u64], item: usize) -> Result<usize> {
+        let counts = shape
+            .iter()
+            .zip(&self.chunks)
+            .map(|(shape, size)| shape / size);
+        let inner = byte_count(counts, 1).ok_or_else(|| too_long(shape))?;
+        let chunk = self.chain.encoded_max(&self.chunks, item)?;
+        // Gaps that nothing uses are legal: as much again.
+        let chunks = chunk.checked_mul(inner).and_then(|n| n.checked_mul(2));
+        let index = self.index_size(inner)?;
+        chunks
+            .and_then(|n| n.checked_add(index))
+            .ok_or_else(|| too_long(shape))
+    }
+}
+
+fn too_long(shape: &[u64]) -> Error {
+    Error::Spec(format!("a chunk of shape {shape:?} does not fit in memory"))
 }
 
 fn check_order(order: &[usize], rank: usize) -> Result<()> {

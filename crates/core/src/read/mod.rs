@@ -127,10 +127,7 @@ impl Reader<'_> {
         if target.chain.steps.is_empty() {
             return self.stored_plain_chunk(target, &shape, total, arena);
         }
-        let max = target
-            .chain
-            .encoded_max(total)
-            .map_err(|e| DecodeError::from(e).at(target.key, &[]))?;
+        let max = target.chain.encoded_max(&shape, self.array.item)?;
         let mut fetched = std::mem::take(&mut arena.fetched);
         let done = match self.store.get(target.key, max, &mut fetched)? {
             None => self.absent(target),

@@ -5,9 +5,8 @@ use std::ops::Range;
 use super::{Reader, check_size};
 use crate::arena::{Arena, lease, room};
 use crate::codec::Size;
-use crate::codec::chain::{self, DecodeError, Decoded, Sharding};
+use crate::codec::chain::{self, Decoded, Sharding};
 use crate::error::{Error, Result};
-use crate::grid::byte_count;
 use crate::io::{Fetched, Object, Stamp, StoreError};
 use crate::plan::Job;
 use crate::pool::parallel_for;
@@ -51,15 +50,11 @@ impl Reader<'_> {
         sharding: &Sharding,
         arena: &mut Arena,
     ) -> Result<()> {
-        let max = encoded_shard_max(target, sharding, self.array.item)?;
+        let max = target.chain.encoded_max(&target.shape(), self.array.item)?;
         let shard = match self.store.get(target.key, max, &mut arena.fetched)? {
             None => return self.absent(target),
-            Some(Fetched::Buffered) => {
-                decode_shard(target, sharding, self.array.item, &arena.fetched)?
-            }
-            Some(Fetched::Shared(bytes)) => {
-                decode_shard(target, sharding, self.array.item, &bytes)?
-            }
+            Some(Fetched::Buffered) => decode_shard(target, self.array.item, &arena.fetched)?,
+            Some(Fetched::Shared(bytes)) => decode_shard(target, self.array.item, &bytes)?,
         };
         self.shard(target, sharding, &InMemory(&shard))
     }
@@ -109,14 +104,9 @@ impl Reader<'_> {
         index: &Index,
         size: u64,
     ) -> Result<Vec<Located>> {
-        let total = self.total(&sharding.chunks)?;
-        let max = match sharding.chain.shard {
-            Some(_) => u64::MAX,
-            None => sharding
-                .chain
-                .encoded_max(total)
-                .map_err(|e| DecodeError::from(e).at(target.key, &[]))? as u64,
-        };
+        let max = sharding
+            .chain
+            .encoded_max(&sharding.chunks, self.array.item)? as u64;
         let mut wanted = Vec::new();
         let mut job = Job::default();
         for number in 0..inner.plan.jobs() {
@@ -216,7 +206,7 @@ impl Reader<'_> {
                 self.shard(chunk, sharding, &InMemory(stored))
             }
             Some(sharding) => {
-                let shard = decode_shard(chunk, sharding, self.array.item, stored)?;
+                let shard = decode_shard(chunk, self.array.item, stored)?;
                 self.shard(chunk, sharding, &InMemory(&shard))
             }
             None => {
@@ -276,46 +266,9 @@ pub fn near(before: &Located, after: &Located, gap: u64) -> bool {
     after.offset <= (before.offset + before.len).saturating_add(gap)
 }
 
-/// The most bytes that a shard can have before the codecs that follow sharding.
-fn shard_max(target: &Target<'_>, sharding: &Sharding, item: usize) -> Result<usize> {
-    let shape = target.stored(&target.shape());
-    let too_long = || Error::Spec(format!("a shard of shape {shape:?} does not fit in memory"));
-    let counts = shape
-        .iter()
-        .zip(&sharding.chunks)
-        .map(|(shape, size)| shape / size);
-    let inner = byte_count(counts, 1).ok_or_else(too_long)?;
-    let total = byte_count(sharding.chunks.iter().copied(), item).ok_or_else(too_long)?;
-    let chunk = sharding
-        .chain
-        .encoded_max(total)
-        .map_err(|e| DecodeError::from(e).at(target.key, &[]))?;
-    // Nested indexes, alignment and unused gaps: as much again.
-    let chunks = chunk
-        .checked_mul(inner)
-        .and_then(|n| n.checked_mul(2))
-        .ok_or_else(too_long)?;
-    chunks
-        .checked_add(sharding.index_size(inner)?)
-        .ok_or_else(too_long)
-}
-
-fn encoded_shard_max(target: &Target<'_>, sharding: &Sharding, item: usize) -> Result<usize> {
-    let max = shard_max(target, sharding, item)?;
-    target
-        .chain
-        .encoded_max(max)
-        .map_err(|e| DecodeError::from(e).at(target.key, &[]))
-}
-
 /// Undoes the codecs that follow sharding.
-pub fn decode_shard(
-    target: &Target<'_>,
-    sharding: &Sharding,
-    item: usize,
-    stored: &[u8],
-) -> Result<Vec<u8>> {
-    let max = shard_max(target, sharding, item)?;
+pub fn decode_shard(target: &Target<'_>, item: usize, stored: &[u8]) -> Result<Vec<u8>> {
+    let max = target.chain.unstepped_max(&target.shape(), item)?;
     let (mut front, mut back) = (Vec::new(), Vec::new());
     let decoded = chain::decode(
         &target.chain.steps,

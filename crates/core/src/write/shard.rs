@@ -46,7 +46,7 @@ impl Writer<'_> {
             Some(object) if !target.chain.steps.is_empty() => {
                 let mut arena = lease();
                 let stored = whole(object, &mut arena.fetched)?;
-                let decoded = decode_shard(target, sharding, self.array.item, stored)?;
+                let decoded = decode_shard(target, self.array.item, stored)?;
                 self.edit_plain_shard(target, sharding, Some(&InMemory(&decoded)), encoded)?
             }
             _ => self.edit_plain_shard(target, sharding, old, encoded)?,

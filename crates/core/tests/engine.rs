@@ -1,0 +1,283 @@
+//! Random arrays and selections, read and written by the engine and by a plain array beside it.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+use std::sync::Arc;
+
+use blazarr_core::array::Array;
+use blazarr_core::io::memory::MemoryStore;
+use blazarr_core::selection::{Pick, Selection};
+use blazarr_core::view::View;
+use blazarr_core::{read, write};
+use serde_json::json;
+
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, n: usize) -> usize {
+        self.0 = self
+            .0
+            .wrapping_mul(6364136223846793005)
+            .wrapping_add(1442695040888963407);
+        (self.0 >> 33) as usize % n.max(1)
+    }
+
+    fn pick<T: Clone>(&mut self, choices: &[T]) -> T {
+        choices[self.below(choices.len())].clone()
+    }
+}
+
+const FILL: u32 = 7;
+
+struct Case {
+    shape: Vec<usize>,
+    spec: serde_json::Value,
+}
+
+fn steps(random: &mut Random) -> serde_json::Value {
+    random.pick(&[
+        json!([]),
+        json!([{"id": "zstd", "level": 1}]),
+        json!([{"id": "zstd", "level": 1, "checksum": true}]),
+        json!([{"id": "crc32c"}]),
+        json!([{"id": "zlib", "level": 1}, {"id": "crc32c"}]),
+        json!([{"id": "lz4", "acceleration": 1}]),
+        json!([{"id": "swap", "size": 4}, {"id": "gzip", "level": 1}]),
+    ])
+}
+
+fn order(random: &mut Random, rank: usize) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..rank).collect();
+    for i in (1..rank).rev() {
+        order.swap(i, random.below(i + 1));
+    }
+    order
+}
+
+fn chain(random: &mut Random, shape: &[usize], depth: usize) -> serde_json::Value {
+    let mut chain = json!({"steps": steps(random), "swap": random.pick(&[0, 0, 4])});
+    let order = order(random, shape.len());
+    if random.below(3) == 0 {
+        chain["order"] = json!(order);
+    }
+    if depth < 2 && random.below(3) == 0 {
+        let stored: Vec<usize> = match chain.get("order") {
+            Some(_) => order.iter().map(|&axis| shape[axis]).collect(),
+            None => shape.to_vec(),
+        };
+        let divisors = |n: usize| (1..=n).filter(|d| n.is_multiple_of(*d)).collect::<Vec<_>>();
+        let inner: Vec<usize> = stored.iter().map(|&n| random.pick(&divisors(n))).collect();
+        let inner_chain = self::chain(random, &inner, depth + 1);
+        chain["swap"] = json!(0);
+        chain["steps"] = random.pick(&[json!([]), json!([]), json!([{"id": "zstd", "level": 1}])]);
+        chain["shard"] = json!({
+            "chunks": inner, "chain": inner_chain, "at_end": random.below(2) == 0,
+            "index_swap": random.below(4) == 0,
+            "index_steps": random.pick(&[json!([]), json!([{"id": "crc32c"}])]),
+        });
+    }
+    chain
+}
+
+fn case(random: &mut Random) -> Case {
+    let rank = random.below(4);
+    let shape: Vec<usize> = (0..rank)
+        .map(|_| random.pick(&[0, 1, 2, 5, 7, 12, 13]))
+        .collect();
+    let chunks: Vec<usize> = shape.iter().map(|&n| 1 + random.below(n + 2)).collect();
+    let mut grid = Vec::new();
+    let regular = random.below(4) > 0;
+    let chain = chain(random, &chunks, if regular { 0 } else { 2 });
+    for (&n, &size) in shape.iter().zip(&chunks) {
+        if regular || n == 0 {
+            grid.push(json!({"size": size}));
+        } else {
+            let mut edges = vec![0];
+            while *edges.last().unwrap() < n {
+                edges.push(edges.last().unwrap() + 1 + random.below(size + 1));
+            }
+            grid.push(json!({"edges": edges}));
+        }
+    }
+    let spec = json!({
+        "shape": shape, "grid": grid, "item": 4, "fill": "07000000", "chain": chain,
+        "keys": {"prefix": "x/", "kind": "default", "separator": "/"}, "max_chunk_bytes": 1 << 20,
+    });
+    Case { shape, spec }
+}
+
+fn selection(random: &mut Random, shape: &[usize]) -> Selection {
+    let mut axes: Vec<usize> = (0..shape.len()).collect();
+    for i in (1..axes.len()).rev() {
+        axes.swap(i, random.below(i + 1));
+    }
+    let natural = random.below(2) == 0;
+    if natural {
+        axes.sort_unstable();
+    }
+    let mut selection = Selection {
+        consts: vec![],
+        picks: vec![],
+    };
+    while let Some(axis) = (!axes.is_empty()).then(|| axes.remove(0)) {
+        let n = shape[axis];
+        match random.below(5) {
+            0 if n > 0 => selection.consts.push((axis, random.below(n) as u64)),
+            1 | 2 => {
+                let (step, start) = (1 + random.below(4) as i64, random.below(n) as u64);
+                let down = random.below(2) == 0;
+                let room = if down {
+                    start
+                } else {
+                    (n as u64).saturating_sub(start + 1)
+                };
+                let most = if n == 0 { 0 } else { room / step as u64 + 1 };
+                let count = most.saturating_sub(random.below(2) as u64);
+                let step = if down { -step } else { step };
+                selection.picks.push(Pick::Strided {
+                    axis,
+                    start,
+                    step,
+                    count,
+                });
+            }
+            3 if n > 0 => {
+                let mut joint = vec![axis];
+                while !axes.is_empty() && shape[axes[0]] > 0 && random.below(2) == 0 {
+                    joint.push(axes.remove(0));
+                }
+                let count = random.below(20);
+                let indices = joint.iter().map(|&axis| {
+                    (0..count)
+                        .map(|_| random.below(shape[axis]) as u64)
+                        .collect::<Arc<[u64]>>()
+                });
+                let indices = indices.collect();
+                selection.picks.push(Pick::Indexed {
+                    axes: joint,
+                    indices,
+                });
+            }
+            _ => selection.picks.push(Pick::Strided {
+                axis,
+                start: 0,
+                step: 1,
+                count: n as u64,
+            }),
+        }
+    }
+    selection
+}
+
+/// The flat indices of the array that the selection takes, in the order of the result.
+fn expected(selection: &Selection, shape: &[usize]) -> Vec<usize> {
+    let mut strides = vec![1; shape.len()];
+    for axis in (1..shape.len()).rev() {
+        strides[axis - 1] = strides[axis] * shape[axis];
+    }
+    let base: usize = selection
+        .consts
+        .iter()
+        .map(|&(axis, i)| strides[axis] * i as usize)
+        .sum();
+    let mut flat = vec![base];
+    for pick in &selection.picks {
+        let offsets: Vec<usize> = match pick {
+            Pick::Strided {
+                axis,
+                start,
+                step,
+                count,
+            } => (0..*count as i64)
+                .map(|k| strides[*axis] * (*start as i64 + k * step) as usize)
+                .collect(),
+            Pick::Indexed { axes, indices } => (0..indices[0].len())
+                .map(|k| {
+                    axes.iter()
+                        .zip(indices)
+                        .map(|(&a, i)| strides[a] * i[k] as usize)
+                        .sum()
+                })
+                .collect(),
+        };
+        flat = flat
+            .iter()
+            .flat_map(|at| offsets.iter().map(move |offset| at + offset))
+            .collect();
+    }
+    flat
+}
+
+fn strides_of(selection: &Selection) -> Vec<isize> {
+    let mut strides = vec![0; selection.picks.len()];
+    let mut step = 4;
+    for (slot, pick) in strides.iter_mut().zip(&selection.picks).rev() {
+        *slot = step;
+        step *= pick.count() as isize;
+    }
+    strides
+}
+
+fn check(seed: u64) {
+    let mut random = Random(seed);
+    let Case { shape, spec } = case(&mut random);
+    let array = Array::parse(spec.to_string().as_bytes(), &[]).unwrap();
+    let store = MemoryStore::default();
+    let total: usize = shape.iter().product();
+    let mut plain = vec![FILL; total];
+    let options = read::Options {
+        threads: 2,
+        missing_is_error: false,
+    };
+    for round in 0..6 {
+        let selection = match round {
+            1 => Selection::all(&array.shape),
+            _ => selection(&mut random, &shape),
+        };
+        let at = expected(&selection, &shape);
+        let strides = strides_of(&selection);
+        let mut value: Vec<u32> = at.iter().map(|_| random.below(1000) as u32).collect();
+        if random.below(4) == 0 {
+            value.fill(FILL);
+        }
+        let write_empty = random.below(2) == 0;
+        // SAFETY: the view covers `value`, which outlives the call.
+        let view = unsafe { View::new(value.as_mut_ptr().cast(), &strides) };
+        let how = write::Options {
+            threads: 2,
+            write_empty,
+        };
+        let done = write::write(&array, &store, &selection, &view, how);
+        assert!(
+            done.is_ok(),
+            "{done:?}: seed {seed} round {round}\n{spec}\n{selection:?}"
+        );
+        for (&at, &value) in at.iter().zip(&value) {
+            plain[at] = value;
+        }
+        for _ in 0..2 {
+            let selection = self::selection(&mut random, &shape);
+            let at = expected(&selection, &shape);
+            let mut got = vec![0u32; at.len()];
+            // SAFETY: the view covers `got`, which outlives the call.
+            let view = unsafe { View::new(got.as_mut_ptr().cast(), &strides_of(&selection)) };
+            let done = read::read(&array, &store, &selection, &view, options);
+            assert!(
+                done.is_ok(),
+                "{done:?}: seed {seed} round {round}\n{spec}\n{selection:?}"
+            );
+            let want: Vec<u32> = at.iter().map(|&at| plain[at]).collect();
+            assert_eq!(
+                got, want,
+                "seed {seed} round {round}\n{spec}\n{selection:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn the_engine_equals_a_plain_array() {
+    for seed in 0..4000 {
+        check(seed);
+    }
+}
