@@ -46,7 +46,9 @@ def vectors(data: dict[str, np.ndarray]) -> list[dict[str, Any]]:
             encoded = np.asarray(codec.encode(data[name])).tobytes()
             vector = {"step": step, "input": name, "encoded": encoded.hex()}
             if lossy:
-                vector["decoded"] = np.asarray(codec.decode(codec.encode(data[name]))).tobytes().hex()
+                vector["decoded"] = (
+                    np.asarray(codec.decode(codec.encode(data[name]))).tobytes().hex()
+                )
             made.append(vector)
 
     for level, checksum in product((1, 3, 0, -3), (False, True)):
@@ -58,7 +60,11 @@ def vectors(data: dict[str, np.ndarray]) -> list[dict[str, Any]]:
     for acceleration in (1, 10):
         add({"id": "lz4", "acceleration": acceleration}, numcodecs.LZ4(acceleration), "one", "text")
     for location in ("start", "end"):
-        for name, kind in (("crc32", numcodecs.CRC32), ("adler32", numcodecs.Adler32), ("crc32c", numcodecs.CRC32C)):
+        for name, kind in (
+            ("crc32", numcodecs.CRC32),
+            ("adler32", numcodecs.Adler32),
+            ("crc32c", numcodecs.CRC32C),
+        ):
             add({"id": name, "location": location}, kind(location=location), "one", "text")
     add({"id": "fletcher32"}, numcodecs.Fletcher32(), "one", "text", "f4")
     blosc_vectors(add)
@@ -68,8 +74,16 @@ def vectors(data: dict[str, np.ndarray]) -> list[dict[str, Any]]:
 
 def blosc_vectors(add: Any) -> None:
     shuffles = {"noshuffle": 0, "shuffle": 1, "bitshuffle": 2}
-    for cname, (shuffle, number) in product(("blosclz", "lz4", "lz4hc", "zlib", "zstd"), shuffles.items()):
-        for name, typesize, blocksize in (("one", 1, 0), ("f4", 4, 0), ("f4", 4, 512), ("i2", 2, 256), ("f8", 8, 0)):
+    for cname, (shuffle, number) in product(
+        ("blosclz", "lz4", "lz4hc", "zlib", "zstd"), shuffles.items()
+    ):
+        for name, typesize, blocksize in (
+            ("one", 1, 0),
+            ("f4", 4, 0),
+            ("f4", 4, 512),
+            ("i2", 2, 256),
+            ("f8", 8, 0),
+        ):
             step = {
                 "id": "blosc",
                 "cname": cname,
@@ -80,7 +94,13 @@ def blosc_vectors(add: Any) -> None:
             }
             add(step, numcodecs.Blosc(cname, 5, number, blocksize), name)
     for clevel in (0, 9):
-        step = {"id": "blosc", "cname": "zstd", "clevel": clevel, "shuffle": "shuffle", "typesize": 4}
+        step = {
+            "id": "blosc",
+            "cname": "zstd",
+            "clevel": clevel,
+            "shuffle": "shuffle",
+            "typesize": 4,
+        }
         add(step, numcodecs.Blosc("zstd", clevel, 1), "f4")
     step = {"id": "blosc", "cname": "lz4", "clevel": 5, "shuffle": "bitshuffle", "typesize": 3}
     add(step, numcodecs.Blosc("lz4", 5, 2, typesize=3), "u3")
@@ -90,22 +110,61 @@ def filter_vectors(add: Any) -> None:
     for elementsize, name in ((4, "f4"), (8, "f8"), (2, "i2"), (3, "u3"), (1, "one")):
         add({"id": "shuffle", "elementsize": elementsize}, numcodecs.Shuffle(elementsize), name)
     add({"id": "packbits"}, numcodecs.PackBits(), "bools")
-    deltas = [("i2", "<i2", "<i2"), ("i4", "<i4", "<i2"), ("i4", "<i4", "<i8"), ("i8", "<i8", "<i8")]
-    deltas += [("u1", "|u1", "|i1"), ("u1", "|u1", "|u1"), ("short", "<f4", "<f4"), ("f8", "<f8", "<f4")]
+    deltas = [
+        ("i2", "<i2", "<i2"),
+        ("i4", "<i4", "<i2"),
+        ("i4", "<i4", "<i8"),
+        ("i8", "<i8", "<i8"),
+    ]
+    deltas += [
+        ("u1", "|u1", "|i1"),
+        ("u1", "|u1", "|u1"),
+        ("short", "<f4", "<f4"),
+        ("f8", "<f8", "<f4"),
+    ]
     deltas += [("short", "<f4", "<f8"), ("i2", "<i2", "<f4"), ("u3", "|u1", "<u4")]
     for name, dtype, astype in deltas:
         step = {"id": "delta", "dtype": dtype, "astype": astype}
         add(step, numcodecs.Delta(dtype, astype), name, lossy=True)
-    for keepbits, name in ((3, "short"), (23, "short"), (0, "short"), (10, "f8"), (2, "f2"), (5, "special")):
+    for keepbits, name in (
+        (3, "short"),
+        (23, "short"),
+        (0, "short"),
+        (10, "f8"),
+        (2, "f2"),
+        (5, "special"),
+    ):
         itemsize = {"f2": 2, "short": 4, "f8": 8, "special": 4}[name]
         step = {"id": "bitround", "keepbits": keepbits, "itemsize": itemsize}
         add(step, numcodecs.BitRound(keepbits), name, lossy=True)
-    scales = [("f8", 0, 100, "<f8", "|i1"), ("short", 0, 100, "<f4", "<i2"), ("short", -1.5, 40.5, "<f4", "|u1")]
-    scales += [("f8", 1.5, 1000, "<f8", "<i4"), ("f8", 0.1, 3, "<f8", "<f4"), ("short", 0.1, 7, "<f4", "<f8")]
-    scales += [("i4", 1000, 1, "<i4", "<i4"), ("i4", 1000, 0.25, "<i4", "<i2"), ("i2", 5, 2, "<i2", "<i2")]
-    scales += [("u1", 3, 2, "|u1", "<u2"), ("short", 0, 10, "<f4", "<f4"), ("i8", 10, 0.5, "<i8", "<i8")]
+    scales = [
+        ("f8", 0, 100, "<f8", "|i1"),
+        ("short", 0, 100, "<f4", "<i2"),
+        ("short", -1.5, 40.5, "<f4", "|u1"),
+    ]
+    scales += [
+        ("f8", 1.5, 1000, "<f8", "<i4"),
+        ("f8", 0.1, 3, "<f8", "<f4"),
+        ("short", 0.1, 7, "<f4", "<f8"),
+    ]
+    scales += [
+        ("i4", 1000, 1, "<i4", "<i4"),
+        ("i4", 1000, 0.25, "<i4", "<i2"),
+        ("i2", 5, 2, "<i2", "<i2"),
+    ]
+    scales += [
+        ("u1", 3, 2, "|u1", "<u2"),
+        ("short", 0, 10, "<f4", "<f4"),
+        ("i8", 10, 0.5, "<i8", "<i8"),
+    ]
     for name, offset, scale, dtype, astype in scales:
-        step = {"id": "fixedscaleoffset", "offset": offset, "scale": scale, "dtype": dtype, "astype": astype}
+        step = {
+            "id": "fixedscaleoffset",
+            "offset": offset,
+            "scale": scale,
+            "dtype": dtype,
+            "astype": astype,
+        }
         codec = numcodecs.FixedScaleOffset(offset, scale, dtype, astype)
         add(step, codec, name, lossy=True)
 
@@ -117,7 +176,12 @@ def main() -> None:
         "inputs": {name: array.tobytes().hex() for name, array in data.items()},
         "vectors": vectors(data),
     }
-    lines = json.dumps(document["vectors"]).replace("}, {", "},\n{").replace(", ", ",").replace(": ", ":")
+    lines = (
+        json.dumps(document["vectors"])
+        .replace("}, {", "},\n{")
+        .replace(", ", ",")
+        .replace(": ", ":")
+    )
     head = json.dumps({name: document[name] for name in ("numcodecs", "inputs")})[:-1]
     OUTPUT.write_text(f'{head},\n"vectors":{lines}}}\n')
     print(len(document["vectors"]), "vectors,", OUTPUT.stat().st_size, "bytes")
