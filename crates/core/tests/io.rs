@@ -3,13 +3,15 @@
 
 use std::fs;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
 use blazarr_core::error::{Error, Result};
 use blazarr_core::io::local::{LocalStore, Locking};
 use blazarr_core::io::memory::MemoryStore;
-use blazarr_core::io::{ByteRange, Condition, Edit, Fetched, KeyStore, Object, StoreError};
+use blazarr_core::io::readonly::ReadOnly;
+use blazarr_core::io::{ByteRange, Condition, Edit, Fetched, KeyStore, Object, Store, StoreError};
 
 /// A folder that goes with the test.
 struct Scratch(PathBuf);
@@ -308,7 +310,7 @@ fn a_buffer_larger_than_its_content_comes_back() {
         Ok(Edit::Put(data))
     };
     assert!(
-        blazarr_core::io::Store::update(&store, "k", false, &mut big)
+        Store::update(&store, "k", false, &mut big)
             .unwrap()
             .is_some()
     );
@@ -316,22 +318,20 @@ fn a_buffer_larger_than_its_content_comes_back() {
 }
 
 #[test]
-fn a_read_only_store_touches_nothing() {
+fn a_read_only_store_reads_and_asks_for_nothing_to_write() {
     let scratch = Scratch::new();
-    let store = LocalStore {
-        read_only: true,
-        ..scratch.store()
-    };
-    let refused =
-        |result: Result<()>| matches!(result, Err(Error::Store(StoreError::ReadOnly { .. })));
-    let store: &dyn KeyStore = &store;
-    let mut body = |_: Option<&dyn Object>| panic!("asked for content");
-    assert!(refused(store.update("a/k", false, &mut body).map(drop)));
-    assert!(refused(store.update("a/k", true, &mut body).map(drop)));
-    assert!(refused(store.write("a/k", b"", Condition::Any).map(drop)));
-    assert!(refused(store.delete("a/k", Condition::Any).map(drop)));
-    assert!(refused(store.delete_folder("a")));
-    assert_eq!(fs::read_dir(&scratch.0).unwrap().count(), 0);
+    put(&scratch.store(), "k", b"old");
+    let store = ReadOnly(Arc::new(scratch.store()));
+    assert!(store.open("k").unwrap().is_some());
+    for wants_current in [false, true] {
+        let mut body = |_: Option<&dyn Object>| panic!("asked for content");
+        let result = store.update("a/k", wants_current, &mut body);
+        assert!(matches!(
+            result,
+            Err(Error::Store(StoreError::ReadOnly { .. }))
+        ));
+    }
+    assert_eq!(fs::read_dir(scratch.store().root).unwrap().count(), 1);
 }
 
 #[cfg(unix)]
@@ -414,7 +414,7 @@ mod files {
             );
             let mut edit = Some(edit);
             let mut body = |_: Option<&dyn Object>| Ok(edit.take().unwrap());
-            blazarr_core::io::Store::update(&store, "k", true, &mut body).unwrap();
+            Store::update(&store, "k", true, &mut body).unwrap();
             assert!(!lock.exists());
         }
         assert_eq!(fs::read_dir(&store.root).unwrap().count(), 0);
@@ -443,7 +443,7 @@ mod files {
             .set_len(1 << 40)
             .unwrap();
         let mut buf = Vec::new();
-        let result = blazarr_core::io::Store::get(&store, "k", 1000, &mut buf);
+        let result = Store::get(&store, "k", 1000, &mut buf);
         assert!(matches!(result, Err(Error::Limit { .. })));
         assert!(buf.capacity() < 1 << 20);
     }

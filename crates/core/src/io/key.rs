@@ -34,6 +34,14 @@ impl<'a> Key<'a> {
         }
     }
 
+    /// What the keys in a folder begin with.
+    pub fn folder_prefix(folder: &str) -> Result<String, StoreError> {
+        match Key::parse_folder(folder)? {
+            "" => Ok(String::new()),
+            inner => Ok(format!("{inner}/")),
+        }
+    }
+
     /// The folder in which keys that begin with `prefix` lie.
     pub fn folder_of(prefix: &'a str) -> Result<&'a str, StoreError> {
         prefix

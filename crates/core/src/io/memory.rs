@@ -196,7 +196,7 @@ impl KeyStore for MemoryStore {
     }
 
     fn delete_folder(&self, folder: &str) -> Result<()> {
-        let prefix = folder_prefix(folder)?;
+        let prefix = Key::folder_prefix(folder)?;
         let removed = self.change(|entries| {
             let mut below = entries.split_off(&prefix);
             let rest = below.iter().find(|(key, _)| !key.starts_with(&prefix));
@@ -224,7 +224,7 @@ impl KeyStore for MemoryStore {
     }
 
     fn children(&self, folder: &str) -> Result<Children> {
-        let prefix = folder_prefix(folder)?;
+        let prefix = Key::folder_prefix(folder)?;
         Ok(self.look(|entries| {
             let mut children = Children::default();
             let mut after: Option<String> = None;
@@ -282,11 +282,4 @@ fn below<'e, 'p>(
     };
     let range = entries.range::<str, _>((start, Bound::Unbounded));
     range.take_while(move |(key, _)| key.starts_with(prefix))
-}
-
-fn folder_prefix(folder: &str) -> Result<String, StoreError> {
-    match Key::parse_folder(folder)? {
-        "" => Ok(String::new()),
-        inner => Ok(format!("{inner}/")),
-    }
 }

@@ -5,7 +5,11 @@ mod python;
 
 use std::sync::Arc;
 
+use blazarr_core::io::key::Key;
+use blazarr_core::io::readonly::ReadOnly;
 use pyo3::prelude::*;
+
+use crate::errors::to_py;
 
 /// What the engine reads from and writes to.
 #[pyclass(frozen, subclass, module = "blazarr._core")]
@@ -16,6 +20,13 @@ pub struct Store {
 
 #[pymethods]
 impl Store {
+    /// The same store, refusing every change.
+    fn as_read_only(&self) -> Store {
+        Store {
+            inner: Arc::new(ReadOnly(self.inner.clone())),
+        }
+    }
+
     fn __repr__(&self) -> String {
         format!("<{:?}>", self.inner)
     }
@@ -23,6 +34,22 @@ impl Store {
 
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Store>()?;
+    module.add_function(wrap_pyfunction!(parse_key, module)?)?;
+    module.add_function(wrap_pyfunction!(parse_folder, module)?)?;
     native::register(module)?;
     python::register(module)
+}
+
+/// The key itself; an error where it could leave the store.
+#[pyfunction]
+fn parse_key(key: &str) -> PyResult<&str> {
+    Key::parse(key)
+        .map(Key::as_str)
+        .map_err(|e| to_py(e.into()))
+}
+
+/// What the keys in a folder begin with; an error where it could leave the store.
+#[pyfunction]
+fn parse_folder(folder: &str) -> PyResult<String> {
+    Key::folder_prefix(folder).map_err(|e| to_py(e.into()))
 }

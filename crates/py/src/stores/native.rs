@@ -49,13 +49,8 @@ where
 #[pymethods]
 impl LocalStore {
     #[new]
-    #[pyo3(signature = (root, *, read_only=false, fsync=false, locking="flock"))]
-    fn new(
-        root: PathBuf,
-        read_only: bool,
-        fsync: bool,
-        locking: &str,
-    ) -> PyResult<PyClassInitializer<Self>> {
+    #[pyo3(signature = (root, *, fsync=false, locking="flock"))]
+    fn new(root: PathBuf, fsync: bool, locking: &str) -> PyResult<PyClassInitializer<Self>> {
         let locking = match locking {
             "flock" => Locking::Flock,
             "none" => Locking::None,
@@ -68,7 +63,6 @@ impl LocalStore {
             LocalStore,
             Local {
                 root,
-                read_only,
                 fsync,
                 locking,
             },

@@ -10,7 +10,7 @@ use blazarr_core::io::{
 };
 use bytes::Bytes;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyList, PySlice};
+use pyo3::types::{PyBytes, PySlice};
 
 use super::Store;
 use crate::bytes::Borrowed;
@@ -200,11 +200,16 @@ impl CoreStore for Adapter {
 
     fn get_many(&self, requests: &[Request]) -> Result<Vec<Option<Bytes>>> {
         attached(|py| {
-            let pairs = requests
+            let keys: Vec<&str> = requests
                 .iter()
-                .map(|r| Ok((r.key.as_str(), py_range(py, r.range)?)));
-            let pairs = PyList::new(py, pairs.collect::<PyResult<Vec<_>>>()?)?;
-            let answers = self.object.bind(py).call_method1("get_many", (pairs,))?;
+                .map(|request| request.key.as_str())
+                .collect();
+            let ranges = requests.iter().map(|request| py_range(py, request.range));
+            let ranges = ranges.collect::<PyResult<Vec<_>>>()?;
+            let answers = self
+                .object
+                .bind(py)
+                .call_method1("get_many", (keys, ranges))?;
             let mut data = Vec::with_capacity(requests.len());
             for answer in answers.try_iter()? {
                 data.push(found(answer?)?.map(|found| found.data));

@@ -122,8 +122,7 @@ impl LocalObject {
         }))
     }
 
-    /// The bytes of `range` and whether they are all that there is.
-    pub(super) fn read(&self, range: ByteRange) -> Result<(Vec<u8>, bool)> {
+    pub(super) fn read(&self, range: ByteRange) -> Result<Vec<u8>> {
         let (offset, len) = resolve(range, self.size);
         let mut bytes = Vec::new();
         let len = usize::try_from(len).map_err(|_| Error::OutOfMemory { bytes: usize::MAX })?;
@@ -132,7 +131,7 @@ impl LocalObject {
             .map_err(|_| Error::OutOfMemory { bytes: len })?;
         bytes.resize(len, 0);
         self.read_at(offset, &mut bytes)?;
-        Ok((bytes, len as u64 == self.size))
+        Ok(bytes)
     }
 }
 

@@ -15,15 +15,6 @@ use crate::io::{ByteRange, Condition, Edit, Object, Stamp, StoreError};
 const FOLDER_TRIES: usize = 16;
 
 impl LocalStore {
-    pub(super) fn writable(&self, key: &str) -> Result<(), StoreError> {
-        match self.read_only {
-            true => Err(StoreError::ReadOnly {
-                key: key.to_owned(),
-            }),
-            false => Ok(()),
-        }
-    }
-
     /// Makes of the present content what `edit` says, under the lock.
     pub(super) fn edit_current(
         &self,
@@ -123,7 +114,7 @@ impl LocalStore {
         }
         let present = match LocalObject::open(target, key)? {
             Some(object) if Key::parse(key)?.is_document() => {
-                Some(document_stamp(&object.read(ByteRange::Whole)?.0))
+                Some(document_stamp(&object.read(ByteRange::Whole)?))
             }
             object => object.map(|object| object.stamp),
         };

@@ -1,0 +1,217 @@
+"""What a store is: keys and bytes, generations that make writes conditional, and listings."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+from typing import Final, NamedTuple, TypeAlias
+
+from blazarr.errors import ReadOnlyError, UnsupportedError
+
+
+class Expect(Enum):
+    """What has to be under a key for a write to happen, other than a certain generation."""
+
+    ANY = "any"
+    ABSENT = "absent"
+
+
+ANY: Final = Expect.ANY
+ABSENT: Final = Expect.ABSENT
+
+Data: TypeAlias = bytes | bytearray | memoryview
+
+# Equal generations of a key mean equal bytes; what one is made of is the store's affair.
+Generation: TypeAlias = Hashable
+
+# One part of a listing: keys in order, each with the size of its value.
+Page: TypeAlias = list[tuple[str, int]]
+
+# Keys in one page of a listing.
+PAGE: Final = 1000
+
+
+class Children(NamedTuple):
+    """Names directly in a folder: those of keys, and those of folders with keys below."""
+
+    keys: list[str]
+    folders: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Capabilities:
+    """What a store can do.
+
+    Attributes
+    ----------
+    read_only
+        Every change is refused.
+    conditional
+        ``if_generation`` is checked and the write done in one step, against all other writers.
+    ranges
+        A part of a value is read without the rest.
+    atomic
+        Readers see the old value or the new one, also when a writer is killed.
+    batch
+        How many keys are best asked for in one `Store.get_many`; None leaves it to the engine.
+    local_path
+        The folder whose files are the values.
+    """
+
+    read_only: bool = False
+    conditional: bool = False
+    ranges: bool = False
+    atomic: bool = False
+    batch: int | None = None
+    local_path: Path | None = None
+
+
+class Store(ABC):
+    """Keys and bytes.
+
+    Keys are segments between slashes: none of them empty, ``.`` or ``..``. The engine calls a
+    store from several threads at once. `blazarr.testing.store_contract` tests an implementation.
+    """
+
+    @property
+    @abstractmethod
+    def capabilities(self) -> Capabilities:
+        """What this store can do."""
+
+    @abstractmethod
+    def get(self, key: str, range: slice | None = None) -> tuple[Data, Generation] | None:
+        """Return what is under a key.
+
+        Parameters
+        ----------
+        key
+            The key.
+        range
+            The part wanted, as a slice of the value without step: ``slice(10, 20)``,
+            ``slice(10, None)``, or ``slice(-16, None)`` for its end. A part that lies beyond the
+            end of the value is cut off there.
+
+        Returns
+        -------
+        tuple or None
+            The bytes and the generation of the whole value; None where the key does not exist.
+        """
+
+    def get_many(
+        self, keys: Sequence[str], ranges: Sequence[slice | None] | None = None
+    ) -> list[tuple[Data, Generation] | None]:
+        """Return what is under many keys, in their order.
+
+        Parameters
+        ----------
+        keys
+            The keys.
+        ranges
+            The part wanted of each, as for `get`; None is all of all.
+        """
+        if ranges is None:
+            return [self.get(key) for key in keys]
+        return [self.get(key, range) for key, range in zip(keys, ranges, strict=True)]
+
+    @abstractmethod
+    def put(self, key: str, data: Data, if_generation: Generation | Expect = ANY) -> Generation:
+        """Replace what is under a key.
+
+        Parameters
+        ----------
+        key
+            The key.
+        data
+            The new value.
+        if_generation
+            What has to be there: `ANY`, `ABSENT`, or the generation that `get` returned.
+
+        Returns
+        -------
+        Generation
+            The new value's generation.
+
+        Raises
+        ------
+        ConflictError
+            Something else is there, and is left as it is.
+        """
+
+    @abstractmethod
+    def delete(self, key: str, if_generation: Generation | Expect = ANY) -> bool:
+        """Delete a key if it exists, under the same condition as `put`; return whether it did."""
+
+    @abstractmethod
+    def list(self, prefix: str = "", start_after: str = "") -> Iterator[Page]:
+        """Yield the keys that begin with a prefix and come after another, in order, by pages."""
+
+    def keys(self, prefix: str = "", start_after: str = "") -> Iterator[str]:
+        """Yield the keys that `list` lists, one by one."""
+        return (key for page in self.list(prefix, start_after) for key, _ in page)
+
+    def children(self, folder: str = "") -> Children:
+        """Return the names of what is directly in a folder."""
+        prefix = f"{folder.rstrip('/')}/" if folder else ""
+        names = [key[len(prefix) :].partition("/") for key in self.keys(prefix)]
+        keys = [name for name, slash, _ in names if not slash]
+        return Children(keys, list(dict.fromkeys(name for name, slash, _ in names if slash)))
+
+    def size(self, key: str) -> int | None:
+        """Return the size of a value; None where the key does not exist."""
+        found = self.get(key)
+        return None if found is None else len(found[0])
+
+    def delete_folder(self, folder: str = "") -> None:
+        """Delete every key in a folder and below."""
+        prefix = f"{folder.rstrip('/')}/" if folder else ""
+        for key in list(self.keys(prefix)):
+            self.delete(key)
+
+    @property
+    def read_only(self) -> bool:
+        """Whether every change is refused."""
+        return self.capabilities.read_only
+
+    def with_read_only(self, read_only: bool = True) -> Store:
+        """Return this store, or one over the same data, that refuses changes or does not."""
+        if read_only == self.read_only:
+            return self
+        if not read_only:
+            raise UnsupportedError(
+                f"{self} cannot be made writable; open it again", store=str(self)
+            )
+        from blazarr.stores.wrappers import ReadOnlyStore
+
+        return ReadOnlyStore(self)
+
+    def require_writable(self, key: str) -> None:
+        """Raise where every change is refused."""
+        if self.read_only:
+            raise ReadOnlyError(
+                f"{self} is read-only; {key!r} was not changed", store=str(self), key=key
+            )
+
+    def close(self) -> None:  # noqa: B027
+        """Let go of what the store holds open; most hold nothing."""
+
+
+def bounds(range: slice | None) -> tuple[int, int | None]:
+    """Return start and stop of the part that a slice means, a negative start counting from the end.
+
+    Parameters
+    ----------
+    range
+        As for `Store.get`.
+    """
+    if range is None:
+        return 0, None
+    start, stop, step = range.start or 0, range.stop, range.step
+    if step not in {None, 1} or (stop is not None and (start < 0 or stop < start)):
+        raise ValueError(
+            f"{range} is not a part of a value; write slice(start, stop), slice(start, None) or "
+            f"slice(-count, None)"
+        )
+    return start, stop

@@ -1,0 +1,110 @@
+"""From what users pass to a store, and from a store to what the engine uses."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, MutableMapping
+from typing import Any, Final
+from urllib.parse import unquote, urlsplit
+
+from blazarr import _core
+from blazarr.errors import BlazarrError, ReadOnlyError, UnsupportedError
+from blazarr.stores.base import Store
+from blazarr.stores.keyed import KeyedStore
+from blazarr.stores.local import LocalStore
+from blazarr.stores.memory import MemoryStore
+from blazarr.stores.wrappers import ReadOnlyStore
+
+MODES: Final = ("r", "r+", "a", "w", "w-")
+
+
+def store_from(
+    store: Any, mode: str | None = None, storage_options: Mapping[str, Any] | None = None
+) -> tuple[Store, str]:
+    """Return the store that an argument means, and the path in it.
+
+    Parameters
+    ----------
+    store
+        A path, a ``file://`` URL, a dict or other mutable mapping, a `Store`, or None for new
+        memory.
+    mode
+        ``"r"`` gives a store that refuses changes; ``"r+"``, ``"a"``, ``"w"`` and ``"w-"`` need
+        one that does not; None takes the store as it is.
+    storage_options
+        Options of `LocalStore` where `store` is a path.
+    """
+    if mode is not None and mode not in MODES:
+        raise BlazarrError(f"mode is one of {MODES}, not {mode!r}", argument="mode")
+    made = _make(store, dict(storage_options or {}))
+    if mode == "r":
+        return made.with_read_only(), ""
+    if mode is not None and made.read_only:
+        raise ReadOnlyError(f"{made} is read-only, which mode={mode!r} does not allow")
+    return made, ""
+
+
+def native(store: Store) -> _core.Store:
+    """Return what the engine uses for a store.
+
+    Parameters
+    ----------
+    store
+        Any store; those that Rust implements are used without Python.
+    """
+    if isinstance(store, ReadOnlyStore):
+        return native(store.store).as_read_only()
+    values = store.values if isinstance(store, KeyedStore) else None
+    found = values if isinstance(values, _core.KeyStore) else _core.PyStore(store)
+    return found.as_read_only() if store.read_only else found
+
+
+def _make(store: Any, options: dict[str, Any]) -> Store:
+    if isinstance(store, str | os.PathLike):
+        return _from_text(os.fspath(store), options)
+    if options:
+        raise BlazarrError(
+            f"storage_options go with a path or URL, not with {type(store).__name__}",
+            argument="storage_options",
+        )
+    if isinstance(store, Store):
+        return store
+    if store is None or isinstance(store, MutableMapping):
+        return MemoryStore(store)
+    raise UnsupportedError(
+        f"a {type(store).__module__}.{type(store).__qualname__} is not a store; pass a path, a "
+        f"dict, or a blazarr.stores.Store (zarr-python's stores come with a later release)",
+        argument="store",
+    )
+
+
+def _from_text(text: str, options: dict[str, Any]) -> Store:
+    scheme = urlsplit(text).scheme if "://" in text else ""
+    if scheme not in {"", "file"}:
+        raise UnsupportedError(
+            f"{text!r}: {scheme} URLs come with a later release; now there are local folders, "
+            f"dicts and memory",
+            argument="store",
+        )
+    path = _path_of_url(text) if scheme else text
+    if os.path.isfile(path):  # noqa: PTH113 - one call, on the way of every open
+        raise UnsupportedError(
+            f"{path!r} is a file, not a folder; zip files come with a later release",
+            argument="store",
+        )
+    return LocalStore(path, **options)
+
+
+def _path_of_url(url: str) -> str:
+    """Return the path of a ``file://`` URL.
+
+    Names are percent-encoded in URLs, but people write them as they are, with ``#`` and ``?``
+    too. So everything after the host is the path, and it is decoded unless the text as it is
+    names something that exists.
+    """
+    host, slash, rest = url.split("://", 1)[1].partition("/")
+    if host not in {"", "localhost"}:
+        # Strictly a host, but what people mean by "file://data/x.zarr" is a relative path.
+        return host + slash + rest
+    literal = slash + rest
+    return literal if os.path.exists(literal) else unquote(literal)  # noqa: PTH110
