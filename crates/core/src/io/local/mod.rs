@@ -108,7 +108,7 @@ impl KeyStore for LocalStore {
         let Some(object) = self.open_object(key)? else {
             return Ok(None);
         };
-        if !Key::parse(key)?.is_document() || object.size() > DOCUMENT {
+        if !is_digested(key, object.size()) {
             return Ok(Some((Bytes::from(object.read(range)?), object.stamp)));
         }
         let bytes = Bytes::from(object.read(ByteRange::Whole)?);
@@ -122,7 +122,7 @@ impl KeyStore for LocalStore {
 
     fn write(&self, key: &str, data: &[u8], condition: Condition) -> Result<Stamp> {
         let written = self.write_if(key, data, condition)?;
-        Ok(if Key::parse(key)?.is_document() {
+        Ok(if is_digested(key, data.len() as u64) {
             document_stamp(data)
         } else {
             written
@@ -158,9 +158,6 @@ impl KeyStore for LocalStore {
     }
 }
 
-/// Up to here a document is one, and is read whole for its stamp whatever part is asked for.
-const DOCUMENT: u64 = 64 << 20;
-
 /// A document's stamp is a digest of its bytes. A file's own (inode, time) would do only where the
 /// file system keeps time finely, and a metadata update that is lost does more harm than a second
 /// look at a few thousand bytes costs.
@@ -173,6 +170,12 @@ fn document_stamp(bytes: &[u8]) -> Stamp {
         hasher.finish()
     };
     Stamp([bytes.len() as u64, digest(0), digest(1), digest(2)])
+}
+
+/// Whether the stamp is a digest, for which all is read whatever part is asked for. No document is
+/// as large as the limit.
+fn is_digested(key: &str, size: u64) -> bool {
+    size <= 64 << 20 && Key::parse(key).is_ok_and(Key::is_document)
 }
 
 /// Missing, and not merely out of reach.

@@ -6,9 +6,8 @@ use std::path::Path;
 
 use super::file::LocalObject;
 use super::slot::{Slot, sync_parent};
-use super::{LocalStore, Locking, document_stamp, failed, is_missing};
+use super::{LocalStore, Locking, document_stamp, failed, is_digested, is_missing};
 use crate::error::{Error, Result};
-use crate::io::key::Key;
 use crate::io::{ByteRange, Condition, Edit, Object, Stamp, StoreError};
 
 /// How often a folder that somebody else deletes again is made for one write.
@@ -113,7 +112,7 @@ impl LocalStore {
             return Ok(());
         }
         let present = match LocalObject::open(target, key)? {
-            Some(object) if Key::parse(key)?.is_document() => {
+            Some(object) if is_digested(key, object.size()) => {
                 Some(document_stamp(&object.read(ByteRange::Whole)?))
             }
             object => object.map(|object| object.stamp),
