@@ -13,6 +13,7 @@ import matplotlib as mpl
 
 mpl.use("Agg")
 from matplotlib import pyplot as plt
+from matplotlib.ticker import LogLocator, NullFormatter
 
 COLOURS = {"zarr": "#8c8c8c", "zarr-fused": "#4c78a8", "zarrs": "#b279a2", "tensorstore": "#f58518"}
 
@@ -31,6 +32,9 @@ def draw(report: dict, out: Path) -> None:
             axes.scatter(*zip(*points, strict=True), color=colour, label=peer, s=30, zorder=3)
     axes.axvline(1, color="black", linewidth=1)
     axes.set_xscale("log")
+    axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    axes.xaxis.set_major_formatter("{x:g}")
+    axes.xaxis.set_minor_formatter(NullFormatter())
     axes.set_yticks(range(len(rows)), [entry["case"] for entry in rows])
     axes.invert_yaxis()
     axes.grid(axis="both", alpha=0.3)
