@@ -15,6 +15,7 @@ pub mod pool;
 pub mod read;
 pub mod selection;
 pub mod shard;
+pub mod table;
 pub mod target;
 pub mod view;
 pub mod write;

@@ -4,9 +4,11 @@ use std::sync::Arc;
 
 use blazarr_core::codec::BytesCodec;
 use blazarr_core::selection::{Pick, Selection};
+use blazarr_core::table::Table;
 use blazarr_core::view::View;
 use blazarr_core::{array, pool, read, write};
 use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict};
 
 use crate::buffers::Strided;
 use crate::errors::{detached, to_py};
@@ -86,6 +88,40 @@ impl Array {
             let view = unsafe { View::new(buffer.base(), buffer.strides()) };
             write::write(&self.inner, &*self.store, &selection, &view, options)
         })
+    }
+
+    /// The plan of `selection` as a table: columns by name, as bytes of native integers, for at most `limit` rows.
+    #[pyo3(signature = (selection, limit=usize::MAX))]
+    fn plan<'py>(
+        &self,
+        py: Python<'py>,
+        selection: &Bound<'_, PyAny>,
+        limit: usize,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let selection = selection::parse(selection)?;
+        let table = detached(py, || Table::new(&self.inner, &selection, limit))?;
+        let columns = PyDict::new(py);
+        columns.set_item("key", &table.keys)?;
+        columns.set_item("cut", table.cut)?;
+        for (name, column) in [
+            ("chunk", &table.chunk),
+            ("inner", &table.inner),
+            ("byte_offset", &table.byte_offset),
+            ("byte_length", &table.byte_length),
+            ("decoded_bytes", &table.decoded_bytes),
+            ("take_start", &table.take_start),
+            ("take_step", &table.take_step),
+            ("take_count", &table.take_count),
+            ("place_start", &table.place_start),
+            ("place_count", &table.place_count),
+        ] {
+            let bytes: Vec<u8> = column.iter().flat_map(|n| n.to_ne_bytes()).collect();
+            columns.set_item(name, PyBytes::new(py, &bytes))?;
+        }
+        for (name, column) in [("kind", &table.kind), ("whole", &table.whole)] {
+            columns.set_item(name, PyBytes::new(py, column))?;
+        }
+        Ok(columns)
     }
 
     /// The key of the chunk (or shard) at `coords`.
