@@ -66,7 +66,7 @@ class DataType(ABC):
 
     @property
     def kind(self) -> str:
-        """numpy's one-letter kind."""
+        """Numpy's one-letter kind."""
         return self.numpy.kind
 
     @property

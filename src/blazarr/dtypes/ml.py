@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -33,7 +32,6 @@ _INTEGERS = frozenset(["int2", "int4", "uint2", "uint4"])
 V3_NAMES = _FLOATS | _INTEGERS
 
 
-@dataclass(frozen=True)
 class MlType(DataType):
     """One of `V3_NAMES`; an item takes at least a byte."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,6 @@ from blazarr.dtypes.base import JSON, DataType
 from blazarr.dtypes.fill import mismatch, read_bounded, read_float, unwrap, write_float
 
 
-@dataclass(frozen=True)
 class Numeric(DataType):
     """What the plain numpy types share: the v3 name is numpy's own."""
 
@@ -26,7 +24,6 @@ class Numeric(DataType):
         return self.fill_from_json(int(value) if isinstance(value, bool | np.bool_) else value)
 
 
-@dataclass(frozen=True)
 class Bool(Numeric):
     """True or false, one byte."""
 
@@ -41,7 +38,6 @@ class Bool(Numeric):
         return bool(fill)
 
 
-@dataclass(frozen=True)
 class Integer(Numeric):
     """Signed and unsigned integers."""
 
@@ -56,7 +52,6 @@ class Integer(Numeric):
         return int(fill)
 
 
-@dataclass(frozen=True)
 class Float(Numeric):
     """IEEE 754 floats of 16, 32 and 64 bits."""
 
@@ -69,7 +64,6 @@ class Float(Numeric):
         return write_float(fill, self.native, zarr_format=zarr_format)
 
 
-@dataclass(frozen=True)
 class Complex(Numeric):
     """Complex numbers: two floats."""
 

@@ -43,7 +43,6 @@ def _as_bytes(value: object) -> bytes:
     raise mismatch("fill_value", "bytes", value)
 
 
-@dataclass(frozen=True)
 class FixedBytes(DataType):
     """numpy's ``S``: bytes of fixed length; zeros at the end are padding."""
 
@@ -130,7 +129,6 @@ class Raw(DataType):
         return bytes(fill).ljust(self.numpy.itemsize, b"\0")
 
 
-@dataclass(frozen=True)
 class Bytes(DataType):
     """Bytes of any length; Python's `bytes` in object arrays in memory."""
 

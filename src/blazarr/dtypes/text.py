@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,7 +14,6 @@ from blazarr.errors import MetadataError
 MAX_BYTES = 2**31 - 1
 
 
-@dataclass(frozen=True)
 class FixedText(DataType):
     """numpy's ``U``: a fixed number of code points, four bytes each."""
 
@@ -55,7 +53,6 @@ class FixedText(DataType):
         return np.str_("")
 
 
-@dataclass(frozen=True)
 class Text(DataType):
     """Text of any length, UTF-8 in the store, numpy's StringDType in memory."""
 

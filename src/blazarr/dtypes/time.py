@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -20,7 +19,6 @@ _NAT = -(2**63)
 V3_NAMES = frozenset(_NAMES)
 
 
-@dataclass(frozen=True)
 class Time(DataType):
     """A count of `scale` `unit` since 1970 (datetime64), or a span of them (timedelta64)."""
 
@@ -31,7 +29,7 @@ class Time(DataType):
 
     @property
     def unit(self) -> str:
-        """numpy's unit, such as ``"ms"``."""
+        """Numpy's unit, such as ``"ms"``."""
         return str(np.datetime_data(self.numpy)[0])
 
     @property

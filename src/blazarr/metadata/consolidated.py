@@ -12,7 +12,7 @@ from typing import Any
 
 from blazarr.errors import MetadataError
 from blazarr.metadata.array import ArrayMetadata
-from blazarr.metadata.document import JSON, located, shown, wrong
+from blazarr.metadata.document import JSON, Naming, shown, wrong
 from blazarr.metadata.group import GroupMetadata, group_v2_from_json, group_v3_from_json
 from blazarr.metadata.v2 import array_v2_from_json
 from blazarr.metadata.v3 import array_v3_from_json
@@ -43,11 +43,8 @@ class ConsolidatedMetadata(Mapping[str, ArrayMetadata | GroupMetadata]):
         )
 
     def __getitem__(self, path: str) -> ArrayMetadata | GroupMetadata:
-        documents = self.members[path]
-        try:
-            node = _parse_member(documents)
-        except MetadataError as error:
-            raise located(error, f"consolidated metadata of {path!r}") from error.__cause__
+        with Naming(f"consolidated metadata of {path!r}"):
+            node = _parse_member(self.members[path])
         if isinstance(node, GroupMetadata):
             return replace(node, consolidated_metadata=self.below(path))
         return node

@@ -7,19 +7,14 @@ integers, lone surrogates) as zarr-python does.
 
 from __future__ import annotations
 
-import functools
 import json
 from collections import Counter
-from collections.abc import Callable
-from typing import Any, ParamSpec, TypeVar
+from typing import Any
 
 from blazarr.config import config
 from blazarr.errors import BlazarrError, LimitError, MetadataError
 
 JSON = Any
-
-_P = ParamSpec("_P")
-_R = TypeVar("_R")
 
 
 def decode(document: bytes) -> dict[str, Any]:
@@ -100,27 +95,20 @@ def encode(document: JSON) -> bytes:
     return json.dumps(document, indent=config.get("json_indent")).encode()
 
 
-def names_key(parse: Callable[_P, _R]) -> Callable[_P, _R]:
-    """Make a parser's errors name the document, which is its last argument, ``key``."""
+class Naming:
+    """Within the ``with`` block, errors come to name the document they are about."""
 
-    @functools.wraps(parse)
-    def wrapped(*args: _P.args, **kwargs: _P.kwargs) -> _R:
-        try:
-            return parse(*args, **kwargs)
-        except BlazarrError as error:
-            key = kwargs["key"] if "key" in kwargs else args[-1]
-            raise located(error, str(key)) from error.__cause__
+    def __init__(self, key: str) -> None:
+        self._key = key
 
-    return wrapped
+    def __enter__(self) -> None:
+        """Do nothing."""
 
-
-def located(error: BlazarrError, key: str) -> BlazarrError:
-    """Let an error name the document it is about."""
-    if error.key is None:
-        error.key = key
-        error.message = f"{key}: {error.message}"
-        error.args = (error.message,)
-    return error
+    def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
+        if isinstance(error, BlazarrError) and error.key is None:
+            error.key = self._key
+            error.message = f"{self._key}: {error.message}"
+            error.args = (error.message,)
 
 
 def shown(value: object) -> str:

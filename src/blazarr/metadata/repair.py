@@ -52,7 +52,7 @@ def _repair_codec(codec: JSON, rank: int, ordered: bool) -> JSON:
     configuration = codec.get("configuration") if isinstance(codec, dict) else None
     if configuration is not None and not isinstance(configuration, dict):
         return codec
-    if name == "endian" or name == "bytes":
+    if name in {"endian", "bytes"}:
         return _repair_bytes(codec, configuration or {}, ordered)
     if name == "transpose" and configuration:
         return _repair_transpose(codec, configuration, rank)
