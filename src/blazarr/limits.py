@@ -21,6 +21,8 @@ class Limits:
         Nesting of one metadata document.
     rank
         Dimensions of an array (numpy has no more than 64).
+    item_bytes
+        Size of one item of an array, such as a record or a fixed-length text.
     grid_edges
         Explicit chunks along one axis of a rectilinear grid.
     shard_nesting
@@ -32,6 +34,7 @@ class Limits:
     document_bytes: int = 64 * 1024 * 1024
     json_depth: int = 64
     rank: int = 64
+    item_bytes: int = 64 * 1024 * 1024
     grid_edges: int = 4 * 1024 * 1024
     shard_nesting: int = 8
     decode_window_bytes: int = 64 * 1024

@@ -74,6 +74,12 @@ class DataType(ABC):
         """`numpy` in the machine's byte order, which is what decoded chunks hold."""
         return self.numpy if self.numpy.isnative else self.numpy.newbyteorder("=")
 
+    def as_native(self) -> DataType:
+        """Give the type in the machine's byte order, the only one that format 3 knows."""
+        if self.numpy.isnative:
+            return self
+        return DataType.from_numpy(self.numpy.newbyteorder("="))
+
     def to_v3(self) -> JSON:
         """Give the ``data_type`` member of a v3 document."""
         return self.name

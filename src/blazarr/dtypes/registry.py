@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from blazarr.config import config
 from blazarr.dtypes import ml, numeric, objects, raw, struct, text, time
 from blazarr.dtypes.base import JSON, DataType
 from blazarr.dtypes.fill import shorten
-from blazarr.errors import DataTypeValidationError, UnsupportedError
+from blazarr.errors import DataTypeValidationError, LimitError, UnsupportedError
 
 _TYPESTR = re.compile(r"([<>|])([biufcSUVmM])([0-9]*)(\[[0-9]{0,10}(?:[YMWDhms]|[munpfa]s)\])?")
 
@@ -40,13 +41,26 @@ def register_data_type(name: str, parse: Callable[[dict[str, Any], str], DataTyp
 def parse_v3(document: JSON, path: str = "data_type") -> DataType:
     """Parse the ``data_type`` member of a v3 document."""
     if isinstance(document, str):
-        return _parse_v3_name(document, path)
+        return _within_limits(_parse_v3_name(document, path), path)
     if not isinstance(document, dict) or not isinstance(document.get("name"), str):
         raise _invalid(document, path, 'a name or {"name": ..., "configuration": {...}}')
     configuration = document.get("configuration", {})
     if not isinstance(configuration, dict):
         raise _invalid(configuration, f"{path}.configuration", "an object")
-    return _build_v3(document["name"], configuration, path)
+    return _within_limits(_build_v3(document["name"], configuration, path), path)
+
+
+def _within_limits(data_type: DataType, path: str) -> DataType:
+    size, limit = data_type.itemsize, config.limits.item_bytes
+    if size > limit:
+        raise LimitError(
+            f"{path}: items of {size} bytes, more than {limit}; raise limits.item_bytes if the "
+            "document is to be trusted",
+            path=path,
+            size=size,
+            limit=limit,
+        )
+    return data_type
 
 
 @lru_cache(maxsize=256)
@@ -86,12 +100,13 @@ _KNOWN = (
 def parse_v2(document: JSON, filters: JSON = None, path: str = "dtype") -> DataType:
     """Parse the ``dtype`` member of a v2 document."""
     if isinstance(document, list):
-        return struct.from_v2(document, path, lambda item, where: parse_v2(item, None, where))
+        record = struct.from_v2(document, path, lambda item, where: parse_v2(item, None, where))
+        return _within_limits(record, path)
     if not isinstance(document, str):
         raise _invalid(document, path, "a typestr such as '<f4', or a list of fields")
     if document in ("|O", "<O", ">O"):
         return objects.from_v2(filters, path)
-    return _parse_typestr(document, path)
+    return _within_limits(_parse_typestr(document, path), path)
 
 
 @lru_cache(maxsize=256)

@@ -60,7 +60,8 @@ class Time(DataType):
     def to_fill(self, value: object) -> Any:
         """Make a fill value of a count, a date, a duration or their texts."""
         value = unwrap(value)
-        if isinstance(value, int | np.integer):
+        # Not by ``np.integer``, among which numpy counts timedelta64.
+        if isinstance(value, int) or (isinstance(value, np.generic) and value.dtype.kind in "iu"):
             return self.fill_from_json(value)
         try:
             return np.array(value, dtype=self.native)[()]

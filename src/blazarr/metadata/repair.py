@@ -50,7 +50,7 @@ def _repair_codec(codec: JSON, rank: int, ordered: bool) -> JSON:
     """Repair one codec; `ordered` says whether items have a byte order."""
     name = codec.get("name") if isinstance(codec, dict) else codec
     configuration = codec.get("configuration") if isinstance(codec, dict) else None
-    if configuration is not None and not isinstance(configuration, dict):
+    if not isinstance(name, str) or not isinstance(configuration, dict | None):
         return codec
     if name in {"endian", "bytes"}:
         return _repair_bytes(codec, configuration or {}, ordered)
