@@ -48,14 +48,14 @@ class ReadOnlyStore(Store):
     def put(
         self,
         key: str,
-        data: Data,  # noqa: ARG002
-        if_generation: Generation | Expect = ANY,  # noqa: ARG002
+        data: Data,
+        if_generation: Generation | Expect = ANY,
     ) -> Generation:
         """Raise `ReadOnlyError`."""
         self.require_writable(key)
         return None
 
-    def delete(self, key: str, if_generation: Generation | Expect = ANY) -> bool:  # noqa: ARG002
+    def delete(self, key: str, if_generation: Generation | Expect = ANY) -> bool:
         """Raise `ReadOnlyError`."""
         self.require_writable(key)
         return False

@@ -1,0 +1,1 @@
+"""Contracts and tools for the tests of those who extend blazarr."""

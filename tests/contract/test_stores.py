@@ -1,0 +1,87 @@
+"""Every store of ours against the contract."""
+
+import pytest
+
+from blazarr.errors import ReadOnlyError
+from blazarr.stores import ANY, Capabilities, LocalStore, MemoryStore, PrefixStore, Store
+from blazarr.testing.store_contract import StoreContract
+
+
+class TestLocal(StoreContract):
+    @pytest.fixture
+    def store(self, tmp_path):
+        return LocalStore(tmp_path / "a #folder")
+
+
+class TestLocalDurable(StoreContract):
+    @pytest.fixture
+    def store(self, tmp_path):
+        return LocalStore(tmp_path, durability="fsync")
+
+    test_long_listing = None  # takes half a minute of waiting for a disk
+
+
+class TestLocalUnlocked(StoreContract):
+    @pytest.fixture
+    def store(self, tmp_path):
+        return LocalStore(tmp_path, locking="none")
+
+
+class TestMemory(StoreContract):
+    @pytest.fixture
+    def store(self):
+        return MemoryStore()
+
+
+class TestDict(StoreContract):
+    @pytest.fixture
+    def store(self):
+        return MemoryStore({})
+
+
+class TestPrefix(StoreContract):
+    @pytest.fixture
+    def store(self, tmp_path):
+        inner = LocalStore(tmp_path)
+        inner.put("beside", b"")
+        inner.put("ab", b"")
+        return PrefixStore(inner, "a")
+
+    def test_the_rest_is_out_of_reach(self, store):
+        store.delete_folder()
+        assert list(store.store.keys()) == ["ab", "beside"]
+
+
+class Minimal(Store):
+    """What somebody may write in a few lines; everything else is inherited."""
+
+    def __init__(self, values):
+        self.values = values
+
+    @property
+    def capabilities(self):
+        return Capabilities()
+
+    def get(self, key, range=None):
+        return MemoryStore(self.values).get(key, range)
+
+    def put(self, key, data, if_generation=ANY):
+        return MemoryStore(self.values).put(key, data)
+
+    def delete(self, key, if_generation=ANY):
+        return MemoryStore(self.values).delete(key)
+
+    def list(self, prefix="", start_after=""):
+        return MemoryStore(self.values).list(prefix, start_after)
+
+
+class TestMinimal(StoreContract):
+    @pytest.fixture
+    def store(self):
+        return Minimal({})
+
+    def test_a_read_only_view_is_a_wrapper(self, store):
+        view = store.with_read_only()
+        assert view.with_read_only() is view
+        with pytest.raises(ReadOnlyError):
+            view.put("a", b"")

@@ -1,0 +1,120 @@
+"""Local writes under kills, full disks and forks: the old value or the new one."""
+
+import itertools
+import multiprocessing
+import random
+import subprocess
+import sys
+import time
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from blazarr.errors import ReadOnlyError, StoreError
+from blazarr.stores import LocalStore
+from blazarr.testing.store_contract import increment, value_of
+
+pytestmark = [
+    pytest.mark.skipif(sys.platform != "linux", reason="kills, forks and mounts of Linux"),
+    pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning"),
+]
+
+FORK = multiprocessing.get_context("fork")
+
+CHUNK = 16 << 20
+KILLS = 60
+
+
+def overwrite_for_ever(root: Path, begun) -> None:
+    store = LocalStore(root)
+    for i in itertools.count():
+        store.put("c/0", bytes([i % 251]) * CHUNK)
+        begun.set()
+
+
+def names(folder: Path) -> list[str]:
+    return [path.name for path in folder.iterdir()]
+
+
+def test_a_killed_overwrite_leaves_the_old_value_or_the_new(tmp_path):
+    store = LocalStore(tmp_path)
+    rng = random.Random(1)
+    for _ in range(KILLS):
+        begun = FORK.Event()
+        writer = FORK.Process(target=overwrite_for_ever, args=(tmp_path, begun))
+        writer.start()
+        begun.wait()
+        time.sleep(rng.uniform(0, 0.05))
+        writer.kill()
+        writer.join()
+        value = value_of(store, "c/0")
+        assert len(value) == CHUNK
+        assert value == value[:1] * CHUNK
+        assert set(names(tmp_path / "c")) <= {"0", "0.__lock"}
+        assert list(store.keys()) == ["c/0"]
+    store.put("c/0", b"after")
+    assert value_of(store, "c/0") == b"after"
+    assert names(tmp_path / "c") == ["0"]
+
+
+@contextmanager
+def small_disk(folder: Path):
+    folder.mkdir()
+    command = ["mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", str(folder)]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+    except OSError as error:
+        pytest.skip(f"no mount command: {error}")
+    if done.returncode:
+        pytest.skip(f"may not mount: {done.stderr.strip()}")
+    try:
+        yield
+    finally:
+        subprocess.run(["umount", str(folder)], check=True)
+
+
+def test_a_full_disk_keeps_the_old_value(tmp_path):
+    disk = tmp_path / "disk"
+    with small_disk(disk):
+        store = LocalStore(disk)
+        generation = store.put("c/0", b"old" * 1000)
+        for condition in ({}, {"if_generation": generation}):
+            with pytest.raises(StoreError) as caught:
+                store.put("c/0", bytes(5 << 20), **condition)
+            assert (caught.value.kind, caught.value.key) == ("storage-full", "c/0")
+            assert value_of(store, "c/0") == b"old" * 1000
+            assert names(disk / "c") == ["0"]
+        store.put("c/0", b"new")
+        assert value_of(store, "c/0") == b"new"
+
+
+def increment_in_child(root: Path, place: int) -> None:
+    increment(LocalStore(root), "a/c/0", place, 25)
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn"])
+def test_updates_of_many_processes_are_all_kept(tmp_path, method):
+    context = multiprocessing.get_context(method)
+    children = [context.Process(target=increment_in_child, args=(tmp_path, i)) for i in range(8)]
+    for child in children:
+        child.start()
+    for child in children:
+        child.join()
+        assert child.exitcode == 0
+    assert value_of(LocalStore(tmp_path), "a/c/0") == bytes([25] * 8)
+    assert list(LocalStore(tmp_path).keys()) == ["a/c/0"]
+    assert names(tmp_path / "a/c") == ["0"]
+
+
+def test_a_read_only_store_never_touches_the_disk(tmp_path):
+    store = LocalStore(tmp_path / "new", read_only=True)
+    with pytest.raises(ReadOnlyError):
+        store.put("a/b", b"")
+    with pytest.raises(ReadOnlyError):
+        store.delete("a/b")
+    with pytest.raises(ReadOnlyError):
+        store.delete_folder()
+    assert store.get("a/b") is None
+    assert list(store.keys()) == []
+    assert names(tmp_path) == []

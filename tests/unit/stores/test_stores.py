@@ -1,0 +1,98 @@
+"""What each store does beyond the contract."""
+
+import pickle
+
+import pytest
+
+from blazarr.errors import BlazarrError, ConflictError, ReadOnlyError, StoreError
+from blazarr.stores import LocalStore, MemoryStore, PrefixStore, ReadOnlyStore
+
+
+def test_local_stores_are_equal_by_folder_and_options(tmp_path):
+    store = LocalStore(tmp_path)
+    assert store == LocalStore(str(tmp_path)) != LocalStore(tmp_path, read_only=True)
+    assert hash(store) == hash(LocalStore(tmp_path))
+    assert pickle.loads(pickle.dumps(store)) == store
+    read_only = LocalStore(tmp_path, read_only=True)
+    assert pickle.loads(pickle.dumps(read_only)) == read_only
+    assert str(store) == f"file://{tmp_path}"
+    assert repr(read_only) == f"LocalStore({str(tmp_path)!r}, read_only=True)"
+
+
+def test_memory_is_equal_and_pickled_by_content():
+    store = MemoryStore()
+    store.put("a/b", b"1")
+    copy = pickle.loads(pickle.dumps(store))
+    assert copy == store == MemoryStore({"a/b": b"1"}) != MemoryStore()
+    copy.put("a/b", b"2")
+    assert copy != store
+
+
+def test_views_share_content():
+    store = MemoryStore()
+    view = store.with_read_only()
+    store.put("a", b"1")
+    assert view.size("a") == 1
+    assert view.with_read_only(False) == store
+
+
+def test_a_dict_is_shared_with_its_owner():
+    values = {"a": bytearray(b"1")}
+    store = MemoryStore(values)
+    assert store.get("a")[0] == b"1"
+    generation = store.get("a")[1]
+    values["a"] = b"2"
+    with pytest.raises(ConflictError) as caught:
+        store.put("a", b"3", generation)
+    assert caught.value.key == "a"
+    assert values == {"a": b"2"}
+
+
+def test_large_values_are_not_copied():
+    store = MemoryStore()
+    store.put("a", bytes(1 << 20))
+    view = store.get("a")[0]
+    assert isinstance(view, memoryview)
+    assert view.readonly
+    store.delete("a")
+    assert view[-1] == 0
+
+
+def test_generations_of_other_stores_are_refused(tmp_path):
+    for store in (LocalStore(tmp_path), MemoryStore()):
+        with pytest.raises((ValueError, TypeError)):
+            store.put("a", b"", "not a generation")
+
+
+def test_errors_name_the_place(tmp_path):
+    store = LocalStore(tmp_path)
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(StoreError) as caught:
+        store.get("folder")
+    assert caught.value.key == "folder"
+    assert isinstance(caught.value.__cause__, OSError)
+    with pytest.raises(BlazarrError) as caught:
+        store.get("../x")
+    assert (caught.value.kind, caught.value.key) == ("key", "../x")
+    with pytest.raises(ReadOnlyError) as caught:
+        store.with_read_only().put("a", b"")
+    assert (caught.value.kind, caught.value.key) == ("read-only", "a")
+
+
+def test_data_has_to_be_contiguous_bytes():
+    store = MemoryStore()
+    with pytest.raises(TypeError):
+        store.put("a", memoryview(b"0123")[::2])
+    with pytest.raises(TypeError):
+        store.put("a", "text")
+
+
+def test_wrappers_are_values(tmp_path):
+    store = LocalStore(tmp_path)
+    for wrapper in (ReadOnlyStore(store), PrefixStore(store, "a/b")):
+        assert wrapper == pickle.loads(pickle.dumps(wrapper))
+        assert hash(wrapper) == hash(pickle.loads(pickle.dumps(wrapper)))
+    assert str(PrefixStore(store, "a/b")) == f"{store}/a/b"
+    assert PrefixStore(store, "a/b").capabilities.local_path == tmp_path / "a/b"
+    with pytest.raises(BlazarrError):
+        PrefixStore(store, "../b").get("x")
