@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -43,13 +44,17 @@ class Integer(Numeric):
 
     def fill_from_json(self, value: JSON, path: str = "fill_value", *, zarr_format: int = 3) -> Any:
         """Read an integer within the type's range."""
-        limits = np.iinfo(self.numpy)
-        number = read_bounded(value, int(limits.min), int(limits.max), path)
-        return self.numpy.type(number)
+        low, high = _bounds(self.numpy.kind, self.numpy.itemsize * 8)
+        return self.numpy.type(read_bounded(value, low, high, path))
 
     def fill_to_json(self, fill: Any, *, zarr_format: int = 3) -> JSON:
         """Give an integer."""
         return int(fill)
+
+
+@cache
+def _bounds(kind: str, bits: int) -> tuple[int, int]:
+    return (0, 2**bits - 1) if kind == "u" else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
 
 
 class Float(Numeric):

@@ -94,7 +94,8 @@ def _repair_shard(codec: JSON, configuration: dict[str, Any], rank: int, ordered
 
 
 def _true_as_one(sizes: JSON) -> JSON:
-    if not isinstance(sizes, list) or not any(size is True for size in sizes):
+    # By class, since ``True in sizes`` would find a 1.
+    if not isinstance(sizes, list) or bool not in map(type, sizes):
         return sizes
     return [1 if size is True else size for size in sizes]
 
@@ -108,7 +109,7 @@ def _repair_chunk_shape(sizes: JSON, shape: JSON, units: list[int] | None) -> JS
     sizes = _true_as_one(sizes)
     if not (isinstance(sizes, list) and isinstance(shape, list) and len(sizes) == len(shape)):
         return sizes
-    if not any(size == 0 and extent == 0 for size, extent in zip(sizes, shape, strict=True)):
+    if 0 not in shape or 0 not in sizes:
         return sizes
     steps = units or [1] * len(sizes)
     return [
@@ -131,7 +132,7 @@ def _repair_grid(grid: JSON, shape: JSON, codecs: JSON) -> JSON:
 def _repair_regular(grid: JSON, configuration: dict[str, Any], shape: JSON, codecs: JSON) -> JSON:
     sizes = configuration.get("chunk_shape")
     repaired = _repair_chunk_shape(sizes, shape, _inner_chunk_shape(codecs, shape))
-    if isinstance(repaired, list) and _mixes_lengths(repaired):
+    if isinstance(repaired, list) and list in map(type, repaired) and int in map(type, repaired):
         # zarr-python 3.2 stored rectilinear grids so when only some axes had lists of lengths.
         shapes = [_repair_lengths(entry) for entry in repaired]
         return {
@@ -141,10 +142,6 @@ def _repair_regular(grid: JSON, configuration: dict[str, Any], shape: JSON, code
     if repaired is sizes:
         return grid
     return {**grid, "configuration": {**configuration, "chunk_shape": repaired}}
-
-
-def _mixes_lengths(sizes: list[Any]) -> bool:
-    return 0 < sum(isinstance(size, list) for size in sizes) < len(sizes)
 
 
 def _inner_chunk_shape(codecs: JSON, shape: JSON) -> list[int] | None:
