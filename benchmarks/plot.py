@@ -2,7 +2,7 @@
 
     python benchmarks/plot.py benchmarks/results/FILE.json [OUT.png]
 
-Needs matplotlib (`pip install --group dev`).
+Needs matplotlib (`pip install --group all`).
 """
 
 import json
