@@ -9,7 +9,9 @@ import pytest
 
 from blazarr.dtypes import DataType, parse_data_type
 
-zarr_dtype = pytest.importorskip("zarr.dtype", reason="zarr-python is not installed")
+# Earlier releases wrote records and their fill values in other ways.
+pytest.importorskip("zarr", minversion="3.4")
+zarr_dtype = pytest.importorskip("zarr.dtype")
 
 DTYPES = [
     *("?", "i1", "u1", "i2", ">i2", "u4", ">u8", "f2", "f4", ">f8", "c8", ">c16"),
@@ -49,8 +51,6 @@ def test_same_documents(dtype: Any, zarr_format: int) -> None:
         assert DataType.from_v2(stored).numpy == theirs.to_native_dtype()
     else:
         stored = json.loads(json.dumps(theirs.to_json(zarr_format=3)))
-        if isinstance(stored, dict) and stored["name"] == "structured":
-            pytest.skip("this zarr-python writes the early form of struct")
         assert ours.to_v3() == stored
         assert DataType.from_v3(stored).numpy == np.dtype(dtype).newbyteorder("=")
 
@@ -65,8 +65,6 @@ def test_same_fill_values(dtype: Any, zarr_format: int) -> None:
     for value in [default, *FILLS[np.dtype(dtype).kind]]:
         fill = theirs.cast_scalar(value)
         stored = json.loads(json.dumps(theirs.to_json_scalar(fill, zarr_format=zarr_format)))
-        if np.dtype(dtype).names and zarr_format == 3 and isinstance(stored, str):
-            pytest.skip("this zarr-python writes records of format 3 as base64")
         assert ours.fill_to_json(ours.to_fill(value), zarr_format=zarr_format) == stored
         read = ours.fill_from_json(stored, zarr_format=zarr_format)
         assert ours.fill_bytes(read) == ours.fill_bytes(fill)
