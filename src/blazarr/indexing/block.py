@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
 
 class _Axis(Protocol):
-    def chunk_count(self, length: int) -> int: ...
-    def chunk_start(self, index: int) -> int: ...
+    def count(self, extent: int) -> int: ...
+    def bounds(self, index: int, extent: int) -> tuple[int, int]: ...
 
 
 class _Grid(Protocol):
@@ -51,10 +51,11 @@ def parse_block(key: Any, shape: tuple[int, ...], grid: _Grid) -> Selection:
 
 
 def _axis_blocks(item: Any, axis: int, size: int, grid_axis: _Axis) -> Strided:
-    chunks = grid_axis.chunk_count(size)
-    first, last = _chunk_range(item, axis, chunks)
-    start = min(grid_axis.chunk_start(first), size) if first < chunks else size
-    stop = min(grid_axis.chunk_start(last), size) if last < chunks else size
+    first, last = _chunk_range(item, axis, grid_axis.count(size))
+    if first == last:
+        return axis_slice(slice(0), axis, size)
+    start, _ = grid_axis.bounds(first, size)
+    _, stop = grid_axis.bounds(last - 1, size)
     return axis_slice(slice(start, stop), axis, size)
 
 

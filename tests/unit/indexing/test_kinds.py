@@ -81,11 +81,11 @@ class _Axis:
     def __init__(self, size: int) -> None:
         self.size = size
 
-    def chunk_count(self, length: int) -> int:
-        return -(-length // self.size)
+    def count(self, extent: int) -> int:
+        return -(-extent // self.size)
 
-    def chunk_start(self, index: int) -> int:
-        return index * self.size
+    def bounds(self, index: int, extent: int) -> tuple[int, int]:
+        return index * self.size, min((index + 1) * self.size, extent)
 
 
 class _Grid:

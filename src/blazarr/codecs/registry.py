@@ -1,0 +1,181 @@
+"""From the name of a codec to its class."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import cache
+from importlib import import_module
+from importlib.metadata import entry_points
+from typing import TYPE_CHECKING, Any, Final
+
+from blazarr.codecs.base import JSON, Codec
+from blazarr.codecs.packages import package_of
+from blazarr.errors import MetadataError, UnknownCodecError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+ENTRY_POINTS: Final = "blazarr.codecs"
+
+# Modules load on use: an array needs two or three of them.
+_BUILT_IN: Final = {
+    "bitround": "bitround:BitRoundCodec",
+    "blosc": "blosc:BloscCodec",
+    "bytes": "bytes:BytesCodec",
+    "cast_value": "cast_value:CastValue",
+    "crc32c": "crc32c:Crc32cCodec",
+    "gzip": "gzip:GzipCodec",
+    "packbits": "packbits:PackBitsCodec",
+    "reshape": "reshape:ReshapeCodec",
+    "scale_offset": "scale_offset:ScaleOffset",
+    "sharding_indexed": "sharding:ShardingCodec",
+    "transpose": "transpose:TransposeCodec",
+    "vlen-bytes": "vlen:VLenBytesCodec",
+    "vlen-utf8": "vlen:VLenUTF8Codec",
+    "zstd": "zstd:ZstdCodec",
+}
+
+# Spellings of other writers.
+_ALIASES: Final = {
+    "endian": "bytes",
+    "numcodecs.vlen-bytes": "vlen-bytes",
+    "numcodecs.vlen-utf8": "vlen-utf8",
+    "sharding": "sharding_indexed",
+    "vlen_bytes": "vlen-bytes",
+    "vlen_utf8": "vlen-utf8",
+}
+NUMCODECS: Final = "numcodecs."
+_ZARRS: Final = "https://codec.zarrs.dev/"
+
+_registered: dict[str, type[Codec]] = {}
+
+
+def register_codec(codec: type[Codec], name: str | None = None) -> type[Codec]:
+    """Make a codec of format 3 known; usable as a decorator.
+
+    Packages do the same with an entry point in the group ``blazarr.codecs``.
+
+    Parameters
+    ----------
+    codec : type
+        A subclass of `ArrayArrayCodec`, `ArrayBytesCodec` or `BytesBytesCodec`.
+    name : str, optional
+        Another name than the codec's own.
+
+    Returns
+    -------
+    type
+        The codec.
+    """
+    _registered[name or codec.name] = codec
+    return codec
+
+
+def codec_class(name: str) -> type[Codec]:
+    """Return the class of a codec of format 3.
+
+    Raises
+    ------
+    UnknownCodecError
+        If there is none; it names the package that has one, where that is known.
+    """
+    if name in _registered:
+        return _registered[name]
+    known = _canonical(name)
+    if known in _BUILT_IN:
+        return _load(_BUILT_IN[known])
+    if known.startswith(NUMCODECS):
+        find: Callable[[str], type[Codec]] = import_module("blazarr.codecs.numcodecs").codec_class
+        return find(known.removeprefix(NUMCODECS))
+    for entry_point in entry_points(group=ENTRY_POINTS, name=name):
+        return register_codec(entry_point.load(), name)
+    raise unknown_codec(name, 3)
+
+
+def unknown_codec(name: str, zarr_format: int) -> UnknownCodecError:
+    """Return the error for a codec that is not here."""
+    package = package_of(name, zarr_format)
+    what = f"codec {name!r} is not known here"
+    hint = f"; the package {package!r} has it" if package else ""
+    return UnknownCodecError(
+        f"{what}{hint} (blazarr.codecs.register_codec adds codecs)", codec=name, package=package
+    )
+
+
+def parse_codec(entry: Any, path: str) -> Codec:
+    """Return the codec for a codec itself, its form in a document, or its name.
+
+    Parameters
+    ----------
+    entry : Codec, mapping or str
+    path : str
+        Where it stands, for errors.
+    """
+    if isinstance(entry, Codec):
+        return entry
+    name, configuration = _named(entry, path)
+    try:
+        return codec_class(name).from_configuration(configuration)
+    except MetadataError as error:
+        raise _placed(error, path) from error
+    except UnknownCodecError as error:
+        raise UnknownCodecError(
+            f"{path}: {error.message}", codec=error.codec, package=error.package, path=path
+        ) from None
+
+
+def parse_codecs(entries: Iterable[Any], path: str) -> tuple[Codec, ...]:
+    """Return the codecs for a list of them."""
+    if isinstance(entries, (str, Mapping)) or not isinstance(entries, Iterable):
+        raise MetadataError(f"{path}: expected a list of codecs, not {entries!r}", path=path)
+    return tuple(parse_codec(entry, f"{path}[{i}]") for i, entry in enumerate(entries))
+
+
+def _named(entry: Any, path: str) -> tuple[str, Mapping[str, JSON]]:
+    if isinstance(entry, str):
+        return entry, {}
+    name = entry.get("name") if isinstance(entry, Mapping) else getattr(entry, "name", None)
+    if not isinstance(name, str):
+        raise MetadataError(f"{path}: expected a codec with a name, not {entry!r}", path=path)
+    configuration = (
+        entry.get("configuration")
+        if isinstance(entry, Mapping)
+        else getattr(entry, "configuration", None)
+    )
+    if configuration is None:
+        return name, {}
+    if not isinstance(configuration, Mapping):
+        raise MetadataError(
+            f"{path}: the configuration of codec {name!r} must be an object",
+            path=f"{path}.configuration",
+            codec=name,
+        )
+    return name, configuration
+
+
+def _placed(error: MetadataError, path: str) -> MetadataError:
+    inner = error.path or ""
+    joined = inner if inner.startswith(path) else ".".join(filter(None, (path, inner)))
+    return MetadataError(f"{path}: {error.message}", **{**error.fields, "path": joined})
+
+
+def _canonical(name: str) -> str:
+    if name.startswith(_ZARRS):
+        name = name.rpartition("/")[2]
+    if name in _BUILT_IN:
+        return name
+    if name in _ALIASES:
+        return _ALIASES[name]
+    return f"{NUMCODECS}{name}" if name in _bare_numcodecs() else name
+
+
+@cache
+def _bare_numcodecs() -> frozenset[str]:
+    """Codecs of numcodecs that zarrs and others also write without the prefix."""
+    return frozenset(import_module("blazarr.codecs.numcodecs").BARE_NAMES)
+
+
+def _load(place: str) -> type[Codec]:
+    module, _, name = place.partition(":")
+    found: type[Codec] = getattr(import_module(f"blazarr.codecs.{module}"), name)
+    return found

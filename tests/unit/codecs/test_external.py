@@ -1,0 +1,111 @@
+"""Codecs that run in Python: they give what numcodecs gives, and say who failed."""
+
+from __future__ import annotations
+
+import numcodecs
+import numpy as np
+import pytest
+
+from blazarr.errors import CorruptError
+
+from .chains import BIG, LITTLE, run_python, v2, v3
+
+RAMP = np.arange(24, dtype="i4").reshape(4, 6)
+FLOATS = (1000 + np.arange(24) / 10).reshape(4, 6)
+
+FILTERS = [
+    ("<i4", RAMP, [{"id": "bz2", "level": 1}]),
+    ("<i4", RAMP, [{"id": "lzma", "preset": 1}]),
+    ("<i4", RAMP, [{"id": "base64"}]),
+    ("<i4", RAMP, [{"id": "jenkins_lookup3"}]),
+    ("<i4", RAMP, [{"id": "astype", "encode_dtype": "<i2", "decode_dtype": "<i4"}]),
+    ("<i4", RAMP, [{"id": "astype", "encode_dtype": ">i2", "decode_dtype": "<i4"}, {"id": "bz2"}]),
+    ("<f8", FLOATS, [{"id": "quantize", "digits": 1, "dtype": "<f8", "astype": "<f4"}]),
+    ("<f2", FLOATS.astype("f2"), [{"id": "delta", "dtype": "<f2"}]),
+    ("<M8[D]", RAMP.astype("M8[D]"), [{"id": "bz2"}]),
+    ("<U2", np.array([["a", "bb"], ["", "a"]]), [
+        {"id": "categorize", "labels": ["a", "bb"], "dtype": "<U2", "astype": "|u1"}
+    ]),
+    (">i4", RAMP, [{"id": "astype", "encode_dtype": "<i2", "decode_dtype": ">i4"}]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize(("dtype", "array", "filters"), FILTERS)
+def test_v2_bytes_are_numcodecs(dtype, array, filters, order):
+    chain = v2(dtype, filters, order=order, chunks=array.shape)
+    encoded, decoded = run_python(chain, array)
+    expected = np.asarray(array, dtype=dtype, order=order)
+    for config in filters:
+        expected = numcodecs.get_codec(config).encode(expected)
+    assert encoded == numcodecs.compat.ensure_bytes(expected)
+    np.testing.assert_allclose(
+        decoded.view("i8") if array.dtype.kind == "M" else np.char.str_len(decoded)
+        if array.dtype.kind == "U" else decoded,
+        array.view("i8") if array.dtype.kind == "M" else np.char.str_len(array)
+        if array.dtype.kind == "U" else array,
+        atol=0.06,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("endian", [LITTLE, BIG])
+def test_v3_filters_round_trip(endian):
+    quantize = {"name": "numcodecs.quantize", "configuration": {"digits": 3, "dtype": "<f8"}}
+    astype = {"name": "numcodecs.astype", "configuration": {"encode_dtype": "<f4"}}
+    chain = v3([quantize, astype, endian], "float64")
+    encoded, decoded = run_python(chain, FLOATS)
+    assert len(encoded) == FLOATS.size * 4
+    np.testing.assert_allclose(decoded, FLOATS, atol=0.001)
+    stored = np.frombuffer(encoded, "<f4" if endian is LITTLE else ">f4")
+    np.testing.assert_allclose(stored, FLOATS.reshape(-1), atol=0.001)
+
+
+def test_v3_filters_are_zarr_pythons(tmp_path):
+    zarr = pytest.importorskip("zarr")
+    scale = {"offset": 1000, "scale": 10, "dtype": "<f8", "astype": "|u1"}
+    codecs = zarr.codecs.numcodecs
+    array = zarr.create_array(
+        tmp_path, shape=(4, 6), chunks=(4, 6), dtype="f8",
+        filters=[zarr.codecs.TransposeCodec(order=(1, 0)), codecs.FixedScaleOffset(**scale)],
+        compressors=codecs.BZ2(level=1),
+    )  # fmt: skip
+    array[...] = FLOATS
+    chain = v3([codec.to_dict() for codec in array.metadata.codecs], "float64")
+    if any(step["id"] == "fixedscaleoffset" for step in chain.native["steps"]):
+        pytest.skip("the core does it")
+    encoded, decoded = run_python(chain, FLOATS)
+    assert encoded == (tmp_path / "c/0/0").read_bytes()
+    np.testing.assert_allclose(decoded, FLOATS)
+
+
+def test_structured_elements_change_byte_order():
+    fields = [{"name": "a", "data_type": "int32"}, {"name": "b", "data_type": "uint8"}]
+    data_type = {"name": "struct", "configuration": {"fields": fields}}
+    array = np.zeros((2, 3), dtype=[("a", "<i4"), ("b", "u1")])
+    array["a"] = np.arange(6).reshape(2, 3)
+    encoded, decoded = run_python(v3([BIG], data_type, (2, 3)), array)
+    assert encoded == array.astype([("a", ">i4"), ("b", "u1")]).tobytes()
+    np.testing.assert_array_equal(decoded, array)
+
+
+def test_a_transpose_behind_other_filters():
+    reshape = {"name": "reshape", "configuration": {"shape": [[0], 2, 3]}}
+    transpose = {"name": "transpose", "configuration": {"order": [2, 0, 1]}}
+    encoded, decoded = run_python(v3([reshape, transpose, LITTLE]), RAMP)
+    assert encoded == RAMP.reshape(4, 2, 3).transpose(2, 0, 1).tobytes()
+    np.testing.assert_array_equal(decoded, RAMP)
+
+
+@pytest.mark.parametrize("codec", ["bz2", "lzma", "jenkins_lookup3"])
+def test_damaged_bytes_name_the_codec(codec):
+    (step,) = v2(filters=[{"id": codec}]).externals
+    with pytest.raises(CorruptError, match=f"codec 'numcodecs.{codec}'"):
+        step.decode(b"\x00damaged bytes")
+
+
+def test_bounds_hold():
+    noise = np.random.default_rng(0).integers(0, 256, 70_000).astype("u1").tobytes()
+    for config in ({"id": "bz2"}, {"id": "lzma"}, {"id": "base64"}, {"id": "jenkins_lookup3"}):
+        (step,) = v2(filters=[config]).externals
+        for size in (1, 999, 70_000):
+            assert len(bytes(step.encode(noise[:size]))) <= step.max_encoded(size)
