@@ -1,6 +1,6 @@
 //! Numcodecs' shuffle filter: byte planes of the elements, one after another.
 
-use super::support::{check_max, check_range, check_size, no_memory, resize};
+use super::support::{check_max, check_range, check_size, resize};
 use super::{BytesCodec, CodecError, CodecErrorKind, Size, planes};
 
 const NAME: &str = "shuffle";
@@ -42,15 +42,8 @@ impl BytesCodec for Shuffle {
     fn decode_exact(&self, src: &[u8], dst: &mut [u8]) -> Result<(), CodecError> {
         check_size(NAME, dst.len(), src.len())?;
         self.check_whole(src.len(), CodecErrorKind::Corrupt)?;
-        if src.is_empty() {
-            return Ok(());
-        }
-        let mut parts: Vec<&[u8]> = Vec::new();
-        parts
-            .try_reserve_exact(self.size)
-            .map_err(|_| no_memory(NAME, self.size))?;
-        parts.extend(src.chunks_exact(src.len() / self.size));
-        planes::join_bytes(&parts, dst);
+        let elements = src.len() / self.size;
+        planes::join_bytes(self.size, |j| &src[j * elements..][..elements], dst);
         Ok(())
     }
 

@@ -155,15 +155,17 @@ impl<'a> Frame<'a> {
         let mut streams = self.streams(index, len)?;
         with_scratch(NAME, &STREAMS, len + planes::bit_scratch(size), |scratch| {
             let (room, bits) = scratch.split_at_mut(len);
-            let mut parts: [&[u8]; planes::MAX_SIZE] = [&[]; planes::MAX_SIZE];
+            let mut parts: [&[u8]; header::MAX_SPLITS] = [&[]; header::MAX_SPLITS];
             for (part, room) in parts.iter_mut().zip(room.chunks_exact_mut(streams.decoded)) {
                 *part = self.stream_bytes(streams.next()?, room)?;
             }
-            let mut tail: &[u8] = &[];
-            if streams.count == 1 {
-                tail = split_planes(parts[0], size, &mut parts);
+            let (whole, elements) = (parts[0], len / size);
+            if streams.count > 1 {
+                self.unshuffle(|j| parts[j], &[], bits, dst);
+            } else {
+                let (body, tail) = whole.split_at(elements * size);
+                self.unshuffle(|j| &body[j * elements..][..elements], tail, bits, dst);
             }
-            self.unshuffle(&parts[..size], tail, bits, dst);
             Ok(())
         })
     }
@@ -181,31 +183,27 @@ impl<'a> Frame<'a> {
         Ok(room)
     }
 
-    fn unshuffle(&self, planes: &[&[u8]], tail: &[u8], bits: &mut [u8], dst: &mut [u8]) {
+    /// Undoes the filter. `tail` is what followed the last whole element, and was left alone.
+    fn unshuffle<'p>(
+        &self,
+        plane: impl Fn(usize) -> &'p [u8],
+        tail: &[u8],
+        bits: &mut [u8],
+        dst: &mut [u8],
+    ) {
         let (body, rest) = dst.split_at_mut(dst.len() - tail.len());
         rest.copy_from_slice(tail);
-        let whole_bytes = planes[0].len().is_multiple_of(8);
+        let size = self.header.typesize;
+        let elements = body.len() / size;
         match self.header.filter {
-            Filter::Shuffle => planes::join_bytes(planes, body),
-            Filter::BitShuffle if whole_bytes => planes::join_bits(planes, bits, body),
+            Filter::Shuffle => planes::join_bytes(size, plane, body),
+            Filter::BitShuffle if elements.is_multiple_of(8) => {
+                planes::join_bits(size, plane, bits, body);
+            }
             // Bits of a number of elements that does not fill bytes are left alone.
-            _ => body
-                .chunks_exact_mut(planes[0].len())
-                .zip(planes)
-                .for_each(|(to, from)| to.copy_from_slice(from)),
+            _ => (0..size).for_each(|j| body[j * elements..][..elements].copy_from_slice(plane(j))),
         }
     }
-}
-
-/// Cuts a block that was compressed in one stream into its planes, giving the bytes after the last whole element.
-fn split_planes<'r>(block: &'r [u8], size: usize, planes: &mut [&'r [u8]]) -> &'r [u8] {
-    let elements = block.len() / size;
-    planes
-        .iter_mut()
-        .take(size)
-        .enumerate()
-        .for_each(|(j, plane)| *plane = &block[j * elements..][..elements]);
-    &block[elements * size..]
 }
 
 /// Walks the streams of a block.

@@ -19,7 +19,7 @@ const RESERVED: u8 = 0x08;
 const UNSPLIT: u8 = 0x10;
 
 /// Elements longer than this, or blocks with fewer elements than [`MIN_SPLIT`], are never split.
-const MAX_SPLITS: usize = 16;
+pub(super) const MAX_SPLITS: usize = 16;
 const MIN_SPLIT: usize = 128;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

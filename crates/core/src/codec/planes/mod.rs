@@ -10,26 +10,25 @@ mod x86;
 /// The elements whose bits are gathered at a time: 64 bytes of a row, which is a line of the cache.
 const BIT_GROUP: usize = 512;
 
-/// Joins byte planes into elements. `dst` has room for as many elements as the planes have bytes.
-pub fn join_bytes(planes: &[&[u8]], dst: &mut [u8]) {
-    let elements = planes.first().map_or(0, |plane| plane.len());
+/// Joins byte planes into elements of `size` bytes; `plane` gives each plane's bytes, one for every element of `dst`.
+pub fn join_bytes<'a>(size: usize, plane: impl Fn(usize) -> &'a [u8], dst: &mut [u8]) {
     assert!(
-        planes.iter().all(|plane| plane.len() == elements),
-        "planes differ in length"
+        size > 0 && dst.len().is_multiple_of(size),
+        "not a whole number of elements"
     );
-    assert_eq!(
-        dst.len(),
-        elements * planes.len(),
+    let elements = dst.len() / size;
+    assert!(
+        (0..size).all(|j| plane(j).len() == elements),
         "the planes do not fill the destination"
     );
-    if let [plane] = planes {
-        return dst.copy_from_slice(plane);
+    if size == 1 {
+        return dst.copy_from_slice(plane(0));
     }
     #[cfg(target_arch = "x86_64")]
-    let done = x86::join_bytes(planes, dst);
+    let done = x86::join_bytes(size, &plane, dst);
     #[cfg(not(target_arch = "x86_64"))]
     let done = 0;
-    scalar::join_bytes(planes, done, dst);
+    scalar::join_bytes(size, &plane, done, dst);
 }
 
 /// Splits elements of `size` bytes into byte planes, one after another in `dst`.
@@ -53,23 +52,21 @@ pub fn split_bytes(src: &[u8], size: usize, dst: &mut [u8]) {
     scalar::split_bytes(src, size, done, dst);
 }
 
-/// Joins byte planes made of bit rows into elements, of which there is a multiple of 8. `scratch` grows to
-/// [`bit_scratch`].
-pub fn join_bits(planes: &[&[u8]], scratch: &mut [u8], dst: &mut [u8]) {
-    let (size, elements) = (planes.len(), planes.first().map_or(0, |plane| plane.len()));
-    assert!(size <= MAX_SIZE && elements.is_multiple_of(8) && scratch.len() >= bit_scratch(size));
+/// Joins byte planes made of bit rows into elements of `size` bytes, of which there is a multiple of 8.
+pub fn join_bits<'a>(
+    size: usize,
+    plane: impl Fn(usize) -> &'a [u8],
+    scratch: &mut [u8],
+    dst: &mut [u8],
+) {
+    let elements = dst.len() / size;
+    assert!(elements.is_multiple_of(8) && (0..size).all(|j| plane(j).len() == elements));
     for (group, piece) in dst.chunks_mut(BIT_GROUP * size).enumerate() {
         let count = piece.len() / size;
-        for (plane, room) in planes.iter().zip(scratch.chunks_exact_mut(count)) {
-            rows_to_plane(plane, group * BIT_GROUP / 8, room);
+        for (j, room) in scratch[..piece.len()].chunks_exact_mut(count).enumerate() {
+            rows_to_plane(plane(j), group * BIT_GROUP / 8, room);
         }
-        let mut joined: [&[u8]; MAX_SIZE] = [&[]; MAX_SIZE];
-        joined
-            .iter_mut()
-            .zip(scratch.chunks_exact(count))
-            .take(size)
-            .for_each(|(slot, plane)| *slot = plane);
-        join_bytes(&joined[..size], piece);
+        join_bytes(size, |j| &scratch[j * count..][..count], piece);
     }
 }
 
@@ -91,9 +88,6 @@ pub fn split_bits(src: &[u8], size: usize, scratch: &mut [u8], dst: &mut [u8]) {
         }
     }
 }
-
-/// The largest element that can be shuffled.
-pub const MAX_SIZE: usize = 255;
 
 /// The scratch space that the bit functions want for elements of `size` bytes.
 pub fn bit_scratch(size: usize) -> usize {
@@ -147,9 +141,8 @@ mod tests {
                         "{size} {count} {at}"
                     );
                 }
-                let parts: Vec<&[u8]> = planes.chunks_exact(count.max(1)).collect();
                 let mut back = vec![0xee; src.len()];
-                join_bytes(&parts, &mut back);
+                join_bytes(size, |j| &planes[j * count..][..count], &mut back);
                 assert_eq!(back, src, "{size} {count}");
             }
         }
@@ -172,9 +165,13 @@ mod tests {
                         );
                     }
                 }
-                let planes: Vec<&[u8]> = rows.chunks_exact(count).collect();
                 let mut back = vec![0xee; src.len()];
-                join_bits(&planes, &mut scratch, &mut back);
+                join_bits(
+                    size,
+                    |j| &rows[j * count..][..count],
+                    &mut scratch,
+                    &mut back,
+                );
                 assert_eq!(back, src, "{size} {count}");
             }
         }

@@ -1,16 +1,25 @@
 //! The plane functions for any processor, and for what is left after whole vectors.
 
+/// The elements that are joined at a time, so that they stay in the nearest cache while plane after plane comes in.
+const TILE: usize = 64;
+
 /// Joins the elements from `done` on.
-pub(super) fn join_bytes(planes: &[&[u8]], done: usize, dst: &mut [u8]) {
-    let size = planes.len();
-    if size == 0 {
-        return;
-    }
-    for (i, element) in dst.chunks_exact_mut(size).enumerate().skip(done) {
-        element
-            .iter_mut()
-            .zip(planes)
-            .for_each(|(byte, plane)| *byte = plane[i]);
+pub(super) fn join_bytes<'a>(
+    size: usize,
+    plane: &impl Fn(usize) -> &'a [u8],
+    done: usize,
+    dst: &mut [u8],
+) {
+    for (tile, elements) in dst[done * size..].chunks_mut(TILE * size).enumerate() {
+        let start = done + tile * TILE;
+        for j in 0..size {
+            let bytes = &plane(j)[start..start + elements.len() / size];
+            elements[j..]
+                .iter_mut()
+                .step_by(size)
+                .zip(bytes)
+                .for_each(|(to, from)| *to = *from);
+        }
     }
 }
 

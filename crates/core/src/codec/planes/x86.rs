@@ -8,17 +8,21 @@ use std::arch::x86_64::*;
 /// The bytes of a vector.
 const WIDTH: usize = 32;
 
-pub(super) fn join_bytes(planes: &[&[u8]], dst: &mut [u8]) -> usize {
+pub(super) fn join_bytes<'a>(
+    size: usize,
+    plane: &impl Fn(usize) -> &'a [u8],
+    dst: &mut [u8],
+) -> usize {
     if !is_x86_feature_detected!("avx2") {
         return 0;
     }
     // SAFETY: AVX2 is there, and the caller has checked that all planes are equally long and fill `dst`.
     unsafe {
-        match planes.len() {
-            2 => join::<2>(planes, dst),
-            4 => join::<4>(planes, dst),
-            8 => join::<8>(planes, dst),
-            16 => join::<16>(planes, dst),
+        match size {
+            2 => join::<2>(std::array::from_fn(|j| plane(j).as_ptr()), dst),
+            4 => join::<4>(std::array::from_fn(|j| plane(j).as_ptr()), dst),
+            8 => join::<8>(std::array::from_fn(|j| plane(j).as_ptr()), dst),
+            16 => join::<16>(std::array::from_fn(|j| plane(j).as_ptr()), dst),
             _ => 0,
         }
     }
@@ -93,11 +97,10 @@ pub(super) fn plane_to_rows(plane: &[u8], at: usize, rows: &mut [u8]) -> usize {
 }
 
 /// # Safety
-/// `N` planes of equal length that fill `dst` when joined.
+/// Each plane must be readable for an `N`th of the length of `dst`.
 #[target_feature(enable = "avx2")]
-unsafe fn join<const N: usize>(planes: &[&[u8]], dst: &mut [u8]) -> usize {
+unsafe fn join<const N: usize>(planes: [*const u8; N], dst: &mut [u8]) -> usize {
     let steps = dst.len() / (N * WIDTH);
-    let planes: [*const u8; N] = std::array::from_fn(|j| planes[j].as_ptr());
     for step in 0..steps {
         // SAFETY: `steps` vectors lie in each plane, and `N` times as many in `dst`.
         unsafe {
@@ -140,7 +143,8 @@ unsafe fn join_rows(rows: *const u8, stride: usize, plane: *mut u8) {
 /// As for [`join_rows`].
 #[target_feature(enable = "avx2,gfni")]
 unsafe fn join_rows_gfni(rows: *const u8, stride: usize, plane: *mut u8) {
-    // SAFETY: the caller's promise. The rows come in reverse, since the instruction wants the last row first.
+    // SAFETY: the caller's promise. The rows come in reverse, since the instruction takes a
+    // matrix' last row first.
     unsafe {
         let vectors = std::array::from_fn(|bit| load(rows.add((7 - bit) * stride)));
         store_joined::<8>(interleave(vectors).map(|v| transpose_reversed(v)), plane);
@@ -164,7 +168,8 @@ unsafe fn split_rows(plane: *const u8, rows: *mut u8, stride: usize) {
 /// As for [`split_rows`].
 #[target_feature(enable = "avx2,gfni")]
 unsafe fn split_rows_gfni(plane: *const u8, rows: *mut u8, stride: usize) {
-    // SAFETY: the caller's promise. The result's bits are in reverse: an element's byte is its matrix' row 7 - k.
+    // SAFETY: the caller's promise. The elements of each square come in
+    // reverse, since the instruction takes a matrix' last row first.
     unsafe {
         let reverse = _mm256_set1_epi64x(0x0001_0203_0405_0607);
         let lanes = _mm256_or_si256(reverse, _mm256_set_epi64x(HIGH_HALF, 0, HIGH_HALF, 0));
