@@ -4,6 +4,8 @@ import builtins
 from os import PathLike
 from typing import Any, Literal, Self
 
+from typing_extensions import Buffer
+
 __version__: str
 OPTIMISED: bool
 
@@ -11,6 +13,13 @@ OPTIMISED: bool
 
 def threads() -> int: ...
 def set_threads(n: int | None = None) -> None: ...
+
+# Codecs by themselves. `step` is a native step of a chain, as JSON.
+
+def codec_encode(step: str, data: Buffer) -> bytes: ...
+def codec_decode(
+    step: str, data: Buffer, size: int | None = None, limit: int | None = None
+) -> bytes: ...
 
 # Stores.
 

@@ -54,6 +54,14 @@ pub fn from_py(err: PyErr) -> Error {
     Error::External(Box::new(err))
 }
 
+/// The exception for a codec that was run by itself, outside of any array.
+pub fn from_codec(py: Python<'_>, source: &CodecError) -> PyErr {
+    let (class, kind) = codec_class(source);
+    Report::new(class, kind, source.to_string())
+        .codec(&source.codec)
+        .raise(py)
+}
+
 /// Runs `body` with the interpreter's lock released; what goes wrong becomes an exception, panics
 /// too.
 pub fn detached<T: Send>(py: Python<'_>, body: impl FnOnce() -> Result<T> + Send) -> PyResult<T> {

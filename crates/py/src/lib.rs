@@ -3,6 +3,7 @@
 mod array;
 mod buffers;
 mod bytes;
+mod codecs;
 mod errors;
 mod external;
 mod pool;
@@ -16,6 +17,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add("OPTIMISED", !cfg!(debug_assertions))?;
     array::register(module)?;
+    codecs::register(module)?;
     pool::register(module)?;
     stores::register(module)
 }

@@ -99,6 +99,11 @@ fn at_end() -> Location {
 }
 
 impl StepSpec {
+    pub fn parse(json: &str) -> Result<StepSpec, CodecError> {
+        serde_json::from_str(json)
+            .map_err(|e| CodecError::new("step", CodecErrorKind::Config, e.to_string()))
+    }
+
     /// The codec, its configuration checked. External steps are an error.
     pub fn build(&self) -> Result<Arc<dyn BytesCodec>, CodecError> {
         Ok(match self {

@@ -6,7 +6,7 @@
 use std::cell::RefCell;
 
 use zstd_safe::zstd_sys::ZSTD_ErrorCode;
-use zstd_safe::{CCtx, CParameter, DCtx, SafeResult, WriteBuf};
+use zstd_safe::{CCtx, CParameter, DCtx, ResetDirective, SafeResult, WriteBuf};
 
 use super::support::{
     RETAINED, check_range, check_size, compressed_bound, decode_growing, no_memory, reserve,
@@ -94,7 +94,12 @@ fn encode_with<B: WriteBuf + ?Sized>(
 ) -> SafeResult {
     context.set_parameter(CParameter::CompressionLevel(level))?;
     context.set_parameter(CParameter::ChecksumFlag(checksum))?;
-    context.compress2(dst, src)
+    let done = context.compress2(dst, src);
+    if done.is_err() {
+        // A failure leaves the context in the middle of a frame.
+        context.reset(ResetDirective::SessionOnly)?;
+    }
+    done
 }
 
 /// Decodes all frames of `src`, giving the number of bytes written.

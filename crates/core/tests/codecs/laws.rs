@@ -3,7 +3,7 @@
 use blazarr_core::codec::step::StepSpec;
 use blazarr_core::codec::{BytesCodec, CodecErrorKind, Size};
 
-use crate::support::{Random, STEPS, build, encode, samples, smooth};
+use crate::support::{Random, STEPS, build, encode, noise, samples, smooth};
 
 const SIZES: &[usize] = &[
     0,
@@ -139,6 +139,17 @@ fn any_range_comes_out_as_it_lies_in_the_whole() {
                 .decode_range(&encoded, size, 0..size + 1, &mut vec![0; size + 1])
                 .unwrap_err();
         }
+    }
+}
+
+#[test]
+fn what_does_not_compress_leaves_the_thread_fit_for_what_does() {
+    let blosc =
+        build(r#"{"id":"blosc","cname":"zstd","clevel":3,"shuffle":"shuffle","typesize":4}"#);
+    let zstd = build(r#"{"id":"zstd","level":3}"#);
+    for codec in [blosc, zstd] {
+        encode(codec.as_ref(), &noise(100_000));
+        assert!(encode(codec.as_ref(), &[7; 100_000]).len() < 1000);
     }
 }
 

@@ -6,7 +6,7 @@ use zstd_safe::zstd_sys::ZSTD_ErrorCode;
 
 use super::{Compressor, NAME, blosclz};
 use crate::codec::deflate::{self, Format};
-use crate::codec::support::{no_memory, too_big};
+use crate::codec::support::too_big;
 use crate::codec::{CodecError, CodecErrorKind, lz4, zstd};
 
 /// Decompresses a stream that makes exactly `dst`.
@@ -140,13 +140,13 @@ fn compress_zstd(level: u8, src: &[u8], dst: &mut [u8]) -> Result<Option<usize>,
     } else {
         zstd_safe::max_c_level()
     };
+    let too_small = ZSTD_ErrorCode::ZSTD_error_dstSize_tooSmall;
     match zstd::encode(level, false, src, dst)? {
         Ok(written) => Ok(Some(written)),
-        Err(code)
-            if zstd_safe::is_error_kind(code, ZSTD_ErrorCode::ZSTD_error_memory_allocation) =>
-        {
-            Err(no_memory(NAME, src.len()))
+        Err(code) if zstd_safe::is_error_kind(code, too_small) => Ok(None),
+        Err(code) => {
+            let what = zstd_safe::get_error_name(code);
+            Err(CodecError::new(NAME, CodecErrorKind::Encode, what))
         }
-        Err(_) => Ok(None),
     }
 }
