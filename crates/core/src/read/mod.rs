@@ -275,7 +275,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Gives an absent chunk's elements the fill value.
+    /// A key that does not exist.
     pub fn absent(&self, target: &Target<'_>) -> Result<()> {
         if self.options.missing_is_error {
             return Err(Error::Missing {
@@ -283,9 +283,15 @@ impl Reader<'_> {
                 chunk: target.job.coords.clone(),
             });
         }
+        self.fill_absent(target);
+        Ok(())
+    }
+
+    /// Gives an absent chunk's elements the fill value. A shard's index says for certain that an inner chunk was
+    /// never written, so this alone is no reason for an error.
+    pub fn fill_absent(&self, target: &Target<'_>) {
         self.missing.fetch_add(1, Ordering::Relaxed);
         self.fill(target);
-        Ok(())
     }
 
     fn fill(&self, target: &Target<'_>) {

@@ -123,7 +123,7 @@ impl Reader<'_> {
                 None => {
                     let out = target.out.part(inner.plan.parts(&job));
                     let absent = inner.target(sharding, &job, &out, target.key);
-                    self.absent(&absent)?;
+                    self.fill_absent(&absent);
                 }
             }
         }
