@@ -18,6 +18,10 @@ if TYPE_CHECKING:
 class ExternalStep(Protocol):
     """What the core calls where a chain leaves it."""
 
+    @property
+    def name(self) -> str:
+        """The codec's name, for errors."""
+
     def encode(self, data: Buffer) -> Buffer:
         """Encode the bytes of a chunk."""
 
@@ -35,6 +39,11 @@ class ArrayStep:
     codec: ArrayArrayCodec
     before: Stage
     after: Stage
+
+    @property
+    def name(self) -> str:
+        """The codec's name."""
+        return self.codec.name
 
     def encode(self, data: Buffer) -> Buffer:
         """Encode the bytes of a chunk."""
@@ -62,6 +71,11 @@ class SerializerStep:
     codec: ArrayBytesCodec
     before: Stage
 
+    @property
+    def name(self) -> str:
+        """The codec's name."""
+        return self.codec.name
+
     def encode(self, data: Buffer) -> Buffer:
         """Encode the bytes of a chunk."""
         return self.codec.encode(_as_array(data, self.before))
@@ -82,6 +96,11 @@ class BytesStep:
     """A bytes-to-bytes codec."""
 
     codec: BytesBytesCodec
+
+    @property
+    def name(self) -> str:
+        """The codec's name."""
+        return self.codec.name
 
     def encode(self, data: Buffer) -> Buffer:
         """Encode the bytes of a chunk."""

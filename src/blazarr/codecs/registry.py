@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from functools import cache
 from importlib import import_module
-from importlib.metadata import entry_points
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from blazarr.codecs.base import JSON, Codec
 from blazarr.codecs.packages import package_of
 from blazarr.errors import MetadataError, UnknownCodecError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 ENTRY_POINTS: Final = "blazarr.codecs"
 
@@ -45,6 +40,10 @@ _ALIASES: Final = {
     "vlen_utf8": "vlen-utf8",
 }
 NUMCODECS: Final = "numcodecs."
+_BARE_NUMCODECS: Final = frozenset(
+    ["adler32", "astype", "bz2", "crc32", "delta", "fixedscaleoffset", "fletcher32",
+     "jenkins_lookup3", "lz4", "lzma", "pcodec", "quantize", "shuffle", "zfpy", "zlib"]
+)  # fmt: skip
 _ZARRS: Final = "https://codec.zarrs.dev/"
 
 _registered: dict[str, type[Codec]] = {}
@@ -71,6 +70,11 @@ def register_codec(codec: type[Codec], name: str | None = None) -> type[Codec]:
     return codec
 
 
+def registered() -> frozenset[tuple[str, type[Codec]]]:
+    """Return what users have registered so far."""
+    return frozenset(_registered.items())
+
+
 def codec_class(name: str) -> type[Codec]:
     """Return the class of a codec of format 3.
 
@@ -85,10 +89,19 @@ def codec_class(name: str) -> type[Codec]:
     if known in _BUILT_IN:
         return _load(_BUILT_IN[known])
     if known.startswith(NUMCODECS):
-        find: Callable[[str], type[Codec]] = import_module("blazarr.codecs.numcodecs").codec_class
-        return find(known.removeprefix(NUMCODECS))
+        find = import_module("blazarr.codecs.numcodecs").codec_class
+        wrapped: type[Codec] | None = find(known.removeprefix(NUMCODECS))
+        if wrapped is not None:
+            return wrapped
+    return _from_entry_point(name)
+
+
+def _from_entry_point(name: str) -> type[Codec]:
+    from importlib.metadata import entry_points
+
     for entry_point in entry_points(group=ENTRY_POINTS, name=name):
-        return register_codec(entry_point.load(), name)
+        found: type[Codec] = entry_point.load()
+        return register_codec(found, name)
     raise unknown_codec(name, 3)
 
 
@@ -166,13 +179,8 @@ def _canonical(name: str) -> str:
         return name
     if name in _ALIASES:
         return _ALIASES[name]
-    return f"{NUMCODECS}{name}" if name in _bare_numcodecs() else name
-
-
-@cache
-def _bare_numcodecs() -> frozenset[str]:
-    """Codecs of numcodecs that zarrs and others also write without the prefix."""
-    return frozenset(import_module("blazarr.codecs.numcodecs").BARE_NAMES)
+    # zarrs and others also write them without the prefix.
+    return f"{NUMCODECS}{name}" if name in _BARE_NUMCODECS else name
 
 
 def _load(place: str) -> type[Codec]:

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 from blazarr.codecs.base import ArrayArrayCodec, ArrayBytesCodec, Codec
 from blazarr.codecs.chain import CompiledChain, Externals, Steps
-from blazarr.codecs.numcodecs import ObjectCodec
-from blazarr.codecs.numcodecs import codec_class as numcodecs_class
+from blazarr.codecs.numcodecs import ObjectCodec, codec_class, plugin_class
 from blazarr.codecs.objects import ObjectStep
 from blazarr.codecs.stage import Stage, swap_unit
 from blazarr.codecs.vlen import VLenBytesCodec, VLenUTF8Codec
@@ -16,7 +15,7 @@ from blazarr.errors import MetadataError, UnsupportedError
 
 if TYPE_CHECKING:
     from blazarr.codecs.base import JSON
-    from blazarr.metadata import ArrayV2Metadata
+    from blazarr.dtypes import DataType
 
 _OBJECT_CODECS: dict[str, type[Codec]] = {
     "vlen-bytes": VLenBytesCodec,
@@ -30,21 +29,14 @@ OBJECT_CODECS = frozenset(
 )
 
 
-def compile_v2(metadata: ArrayV2Metadata, shape: tuple[int | None, ...]) -> CompiledChain:
-    """Compile the filters and the compressor of an array of format 2.
-
-    Parameters
-    ----------
-    metadata : ArrayV2Metadata
-    shape : tuple of int
-        Of a chunk.
-    """
+def compile_v2(
+    codecs: list[Codec], data_type: DataType, shape: tuple[int | None, ...], layout: str
+) -> CompiledChain:
+    """Compile codecs of format 2 for chunks of a type, a shape and a layout (C or F)."""
     order = tuple(range(len(shape)))
-    if metadata.order == "F":
+    if layout == "F":
         order = order[::-1]
     stored = tuple(shape[axis] for axis in order)
-    codecs = parse_v2(metadata.filters, metadata.compressor)
-    data_type = metadata.data_type
     steps = Steps(Stage.of(data_type.numpy, stored), Externals())
     if data_type.variable:
         first, codecs = _object_codec(codecs)
@@ -75,7 +67,7 @@ def parse_v2_codec(entry: JSON, path: str) -> Codec:
     if not isinstance(codec_id, str):
         raise MetadataError(f"{path}: expected a codec with an id, not {entry!r}", path=path)
     options = {member: value for member, value in entry.items() if member != "id"}
-    found = _OBJECT_CODECS.get(codec_id) or numcodecs_class(codec_id)
+    found = _OBJECT_CODECS.get(codec_id) or codec_class(codec_id) or plugin_class(codec_id)
     try:
         return found.from_configuration(options)
     except MetadataError as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Final
 
 from blazarr.codecs.numcodecs.base import (
@@ -43,9 +44,6 @@ _CODECS: Final[tuple[type[NumcodecsCodec], ...]] = (
 )  # fmt: skip
 _BY_ID: Final = {codec.codec_id: codec for codec in _CODECS}
 
-# Format 3 has its own codecs of the other names.
-BARE_NAMES: Final = _BY_ID.keys() - {"blosc", "crc32c", "gzip", "packbits", "bitround", "zstd"}
-
 __all__ = [
     "BARE_NAMES",
     "BZ2",
@@ -85,13 +83,19 @@ __all__ = [
 ]  # fmt: skip
 
 
-def codec_class(codec_id: str) -> type[NumcodecsCodec]:
-    """Return the class for an id; one that numcodecs got from a plug-in compresses bytes."""
-    known = _BY_ID.get(codec_id)
-    if known is not None:
-        return known
+def codec_class(codec_id: str) -> type[NumcodecsCodec] | None:
+    """Return the class for an id, if it is one of numcodecs' own."""
+    return _BY_ID.get(codec_id)
 
-    class Plugin(NumcodecsBytesBytes, codec_id=codec_id):
-        """A codec that another package registered with numcodecs."""
+
+@cache
+def plugin_class(codec_id: str) -> type[NumcodecsCodec]:
+    """Return a class for a codec that another package registered with numcodecs.
+
+    Format 2 does not say whether it takes arrays or bytes; given an array, either kind works.
+    """
+
+    class Plugin(NumcodecsArrayBytes, codec_id=codec_id):
+        """A codec of another package."""
 
     return Plugin

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -14,6 +15,7 @@ from blazarr.codecs.stage import BYTE, Stage, swap_unit
 if TYPE_CHECKING:
     import numpy.typing as npt
 
+CORE_FLOATS = (4, 8)
 DEFAULT_CATEGORY = np.dtype("u1")
 
 
@@ -25,6 +27,11 @@ def swaps(dtype: np.dtype[Any]) -> list[Step]:
 def native_name(dtype: np.dtype[Any]) -> str:
     """Return the name of a type in this machine's byte order."""
     return dtype.newbyteorder("=").str
+
+
+def is_number(dtype: np.dtype[Any]) -> bool:
+    """Whether the core computes with elements of a type."""
+    return dtype.kind in "iu" or (dtype.kind == "f" and dtype.itemsize in CORE_FLOATS)
 
 
 class Delta(NumcodecsArrayArray, codec_id="delta"):
@@ -42,10 +49,7 @@ class Delta(NumcodecsArrayArray, codec_id="delta"):
         dtype = self.dtype("dtype", stage.dtype)
         astype = self.dtype("astype", dtype)
         integers = dtype.kind in "iu" and astype.kind in "iu"
-        floats = (
-            dtype.kind == "f" and dtype.itemsize > 2 and native_name(dtype) == native_name(astype)
-        )
-        if not (integers or floats):
+        if not integers and not (is_number(dtype) and native_name(dtype) == native_name(astype)):
             return super().native(stage)
         delta = {"id": "delta", "dtype": native_name(dtype), "astype": native_name(astype)}
         return [*swaps(dtype), delta, *swaps(astype)]
@@ -79,6 +83,24 @@ class FixedScaleOffset(_Retyping, codec_id="fixedscaleoffset"):
     """``(x - offset) * scale``, rounded, in another type."""
 
     required: ClassVar[tuple[str, ...]] = ("offset", "scale")
+
+    def native(self, stage: Stage) -> list[Step] | None:
+        """Return the core's step for the numbers that it computes with."""
+        dtype = self.dtype("dtype", stage.dtype)
+        astype = self.dtype("astype", dtype)
+        numbers = {member: self._config[member] for member in self.required}
+        if not (is_number(dtype) and is_number(astype) and all(map(_is_plain, numbers.values()))):
+            return super().native(stage)
+        types = {"dtype": native_name(dtype), "astype": native_name(astype)}
+        step = {"id": "fixedscaleoffset", **numbers, **types}
+        return [*swaps(dtype), step, *swaps(astype)]
+
+
+def _is_plain(number: Any) -> bool:
+    """Whether the core reads a number, and as numpy would."""
+    if isinstance(number, float):
+        return math.isfinite(number)
+    return isinstance(number, int) and not isinstance(number, bool) and abs(number) < 1 << 63
 
 
 class Quantize(_Retyping, codec_id="quantize"):
