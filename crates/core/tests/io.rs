@@ -420,6 +420,69 @@ mod files {
         assert_eq!(fs::read_dir(&store.root).unwrap().count(), 0);
     }
 
+    /// Runs `body` in a child; fails where it fails.
+    fn forked(body: impl FnOnce() -> bool) -> impl FnOnce() {
+        // SAFETY: the child runs `body` alone and leaves by _exit.
+        let pid = unsafe { libc::fork() };
+        assert!(pid >= 0);
+        if pid == 0 {
+            let good = body();
+            // SAFETY: ends the child.
+            unsafe { libc::_exit(i32::from(!good)) };
+        }
+        move || {
+            let mut status = 0;
+            // SAFETY: waits for the child made above.
+            unsafe { libc::waitpid(pid, &raw mut status, 0) };
+            assert!(libc::WIFEXITED(status) && libc::WEXITSTATUS(status) == 0);
+        }
+    }
+
+    fn add_one(store: &dyn KeyStore, place: usize) -> bool {
+        let mut add = |object: Option<&dyn Object>| {
+            let mut counts = content(object).unwrap_or(vec![0; 8]);
+            counts[place] += 1;
+            Ok(Edit::Put(counts))
+        };
+        store.update("deep/er/k", true, &mut add).is_ok()
+    }
+
+    #[test]
+    fn updates_of_many_processes_are_all_kept() {
+        let scratch = Scratch::new();
+        let store = scratch.store();
+        let fork_one = |i| {
+            forked({
+                let store = &store;
+                move || (0..50).all(|_| add_one(store, i))
+            })
+        };
+        let children: Vec<_> = (0..8).map(fork_one).collect();
+        children.into_iter().for_each(|wait| wait());
+        assert_eq!(get(&store, "deep/er/k"), Some(vec![50; 8]));
+        assert_eq!(fs::read_dir(store.root.join("deep/er")).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn memory_works_in_a_child_whatever_other_threads_were_doing() {
+        let store = MemoryStore::new();
+        let stop = AtomicU64::new(0);
+        thread::scope(|scope| {
+            for i in 0..3 {
+                let (store, stop) = (&store, &stop);
+                scope.spawn(move || {
+                    while stop.load(Ordering::Relaxed) == 0 {
+                        add_one(store, i);
+                    }
+                });
+            }
+            for _ in 0..100 {
+                forked(|| add_one(&store, 7) && get(&store, "deep/er/k").is_some())();
+            }
+            stop.store(1, Ordering::Relaxed);
+        });
+    }
+
     #[test]
     fn a_lock_file_that_is_a_link_is_refused() {
         let scratch = Scratch::new();

@@ -10,8 +10,8 @@ use bytes::Bytes;
 
 use super::key::Key;
 use super::{
-    ByteRange, Children, Condition, Edit, Fetched, KeyStore, Listing, Object, Page, Request, Stamp,
-    Store, StoreError, resolve,
+    ByteRange, Children, Condition, Edit, Fetched, KeyStore, Listing, Object, Page, Stamp, Store,
+    StoreError, resolve,
 };
 use crate::error::{Error, Result};
 use crate::fork;
@@ -156,11 +156,6 @@ impl Store for MemoryStore {
                 done => return done.map(|_| spare),
             }
         }
-    }
-
-    fn get_many(&self, requests: &[Request]) -> Result<Vec<Option<Bytes>>> {
-        let one = |r: &Request| Ok(self.read(&r.key, r.range)?.map(|(bytes, _)| bytes));
-        requests.iter().map(one).collect()
     }
 }
 

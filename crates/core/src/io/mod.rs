@@ -11,7 +11,7 @@ use std::io;
 
 use bytes::Bytes;
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// Why a store could not do what it was asked.
 #[derive(Debug)]
@@ -147,7 +147,11 @@ pub trait Store: Send + Sync + fmt::Debug {
     }
 
     /// Many reads at once, answers in order; only where [`Store::batch`] says so.
-    fn get_many(&self, requests: &[Request]) -> Result<Vec<Option<bytes::Bytes>>>;
+    fn get_many(&self, _requests: &[Request]) -> Result<Vec<Option<Bytes>>> {
+        Err(Error::Internal(
+            "this store does not take requests in batches".to_owned(),
+        ))
+    }
 }
 
 /// What has to be under a key for a write to happen.

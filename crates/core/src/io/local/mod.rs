@@ -24,8 +24,8 @@ use self::file::LocalObject;
 use self::walk::Walk;
 use super::key::Key;
 use super::{
-    ByteRange, Children, Condition, Edit, Fetched, KeyStore, Listing, Object, Request, Stamp,
-    Store, StoreError, resolve,
+    ByteRange, Children, Condition, Edit, Fetched, KeyStore, Listing, Object, Stamp, Store,
+    StoreError, resolve,
 };
 use crate::error::Result;
 
@@ -95,11 +95,6 @@ impl Store for LocalStore {
         } else {
             self.replace(key, edit(None)?)
         }
-    }
-
-    fn get_many(&self, requests: &[Request]) -> Result<Vec<Option<Bytes>>> {
-        let one = |r: &Request| Ok(self.read(&r.key, r.range)?.map(|(bytes, _)| bytes));
-        requests.iter().map(one).collect()
     }
 }
 
