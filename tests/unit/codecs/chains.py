@@ -1,4 +1,4 @@
-"""Chains for the tests: compiled from what a document holds, and run in Python."""
+"""Chains for the tests: compiled from what a document holds, and run on one chunk."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import json
 
 import numpy as np
 
+from blazarr import _core
 from blazarr.codecs import CompiledChain, compile_chain
 from blazarr.metadata import parse_array_v2, parse_array_v3
 
@@ -41,24 +42,32 @@ def v2(dtype="<i4", filters=None, compressor=None, order="C", chunks=(4, 6)) -> 
     return compile_chain(parse_array_v2(json.dumps(document).encode(), None, ".zarray"))
 
 
-def run_python(chain: CompiledChain, array: np.ndarray) -> tuple[bytes, np.ndarray]:
-    """Encode and decode an array through a chain whose steps are all in Python, or swaps."""
+def run(chain: CompiledChain, array: np.ndarray) -> tuple[bytes, np.ndarray]:
+    """Encode and decode a chunk, step by step, in the core and in Python."""
     native = chain.native
     order = native.get("order", range(array.ndim))
     data = np.ascontiguousarray(array.transpose(order)).tobytes()
     steps = [{"id": "swap", "size": native["swap"]}] if native.get("swap") else []
     steps += native["steps"]
+    sizes = []
     for step in steps:
-        data = _swap(data, step) or bytes(chain.externals[step["index"]].encode(data))
+        sizes.append(len(data))
+        data = _encoded(chain, step, data)
     encoded = data
-    for step in reversed(steps):
-        data = _swap(data, step) or bytes(chain.externals[step["index"]].decode(data))
+    for step, size in zip(reversed(steps), reversed(sizes), strict=True):
+        data = _decoded(chain, step, data, size)
     stored = [array.shape[axis] for axis in order]
     decoded = np.frombuffer(data, array.dtype).reshape(stored).transpose(np.argsort(order))
     return encoded, decoded
 
 
-def _swap(data: bytes, step: dict) -> bytes | None:
-    if step["id"] != "swap":
-        return None
-    return np.frombuffer(data, f"u{step['size']}").byteswap().tobytes()
+def _encoded(chain: CompiledChain, step: dict, data: bytes) -> bytes:
+    if step["id"] == "external":
+        return bytes(chain.externals[step["index"]].encode(data))
+    return _core.codec_encode(json.dumps(step), data)
+
+
+def _decoded(chain: CompiledChain, step: dict, data: bytes, size: int) -> bytes:
+    if step["id"] == "external":
+        return bytes(chain.externals[step["index"]].decode(data))
+    return _core.codec_decode(json.dumps(step), data, size)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from blazarr import codecs
 from blazarr.errors import (
     LimitError,
     MetadataError,
@@ -36,7 +37,7 @@ def shard(*chunks, codecs=(LITTLE,), index=INDEX, location="end"):
 
 
 @pytest.mark.parametrize(
-    ("codecs", "data_type", "native"),
+    ("chain", "data_type", "native"),
     [
         ([LITTLE], "int32", {"steps": []}),
         ([BIG], "int32", {"swap": 4, "steps": []}),
@@ -85,8 +86,8 @@ def shard(*chunks, codecs=(LITTLE,), index=INDEX, location="end"):
         ),
     ],
 )
-def test_v3(codecs, data_type, native):
-    chain = v3(codecs, data_type)
+def test_v3(chain, data_type, native):
+    chain = v3(chain, data_type)
     assert chain.native == native
     assert chain.externals == ()
     assert not chain.variable
@@ -231,7 +232,7 @@ def test_v2_blosc_inside_blosc_sees_bytes():
 
 
 @pytest.mark.parametrize(
-    ("codecs", "text"),
+    ("chain", "text"),
     [
         ([transpose(1, 0)], "codecs: no codec makes bytes of the array; 'bytes' is the usual one"),
         ([ZSTD], r"codecs\[0\]: codec 'zstd' takes bytes, but no codec before it makes them"),
@@ -263,9 +264,9 @@ def test_v2_blosc_inside_blosc_sees_bytes():
         ([{"name": "transpose"}, LITTLE], "missing 1 required keyword-only argument: 'order'"),
     ],
 )
-def test_wrong_v3(codecs, text):
+def test_wrong_v3(chain, text):
     with pytest.raises(MetadataError, match=text):
-        v3(codecs)
+        v3(chain)
 
 
 def test_the_place_of_an_error_is_in_its_path():
@@ -344,3 +345,32 @@ def test_v3_text():
     assert chain.objects.order == (1, 0)
     with pytest.raises(UnsupportedError, match="'bytes' can't encode elements of variable length"):
         v3(["bytes"], "string")
+
+
+def test_arrays_that_are_encoded_alike_share_a_chain():
+    assert v3([LITTLE, ZSTD]) is v3([LITTLE, ZSTD])
+    assert v3([LITTLE, ZSTD]) is not v3([LITTLE, ZSTD], "int64")
+    assert v3([LITTLE, ZSTD]) is not v3([LITTLE, ZSTD], chunks=(2, 6))
+    assert v2(order="C") is not v2(order="F")
+    flag = {"name": "zstd", "configuration": {"level": True}}
+    number = {"name": "zstd", "configuration": {"level": 1}}
+    assert v3([LITTLE, number])
+    with pytest.raises(MetadataError, match="must be an integer, not True"):
+        v3([LITTLE, flag])
+
+
+def test_a_codec_registered_again_is_used(monkeypatch):
+    monkeypatch.setattr("blazarr.codecs.registry._registered", {})
+
+    def register(level):
+        class Mine(codecs.GzipCodec):
+            name = "test.mine"
+
+            def native(self, stage):
+                return [{"id": "gzip", "level": level}]
+
+        codecs.register_codec(Mine)
+
+    for level in (1, 2):
+        register(level)
+        assert v3([LITTLE, "test.mine"]).native["steps"] == [{"id": "gzip", "level": level}]
