@@ -16,6 +16,14 @@ impl Strided {
         item: usize,
         what: &str,
     ) -> PyResult<Strided> {
+        // An array without axes has no shape in the buffer protocol, which pyo3 takes for an error.
+        let one_axis;
+        let (array, counts) = if counts.is_empty() {
+            one_axis = array.call_method1("reshape", (1,))?;
+            (&one_axis, &[1][..])
+        } else {
+            (array, counts)
+        };
         let buffer = PyUntypedBuffer::get(array)?;
         let same = |(&have, &want): (&usize, &u64)| have as u64 == want;
         let fits = buffer.shape().len() == counts.len()
