@@ -29,6 +29,8 @@ class Limits:
         Shards within shards.
     decode_window_bytes
         What a decoder may produce beyond the size that the chunk grid gives.
+    chunk_bytes
+        Size of one decoded chunk (of a whole shard, where it is sharded).
     """
 
     document_bytes: int = 64 * 1024 * 1024
@@ -38,3 +40,4 @@ class Limits:
     grid_edges: int = 4 * 1024 * 1024
     shard_nesting: int = 8
     decode_window_bytes: int = 64 * 1024
+    chunk_bytes: int = 64 * 1024 * 1024 * 1024
