@@ -1,1 +1,113 @@
-"""Zarr for Python, as fast as the machine allows."""
+"""Zarr for Python, as fast as the machine allows.
+
+``import blazarr as zarr`` runs scripts written for zarr-python.
+"""
+
+from __future__ import annotations
+
+import importlib
+import warnings
+from typing import TYPE_CHECKING, Any, Final
+
+from blazarr import _core
+from blazarr.config import config
+
+if TYPE_CHECKING:
+    from blazarr.api import (
+        array,
+        consolidate_metadata,
+        create,
+        create_array,
+        create_group,
+        create_hierarchy,
+        empty,
+        empty_like,
+        from_array,
+        full,
+        full_like,
+        group,
+        load,
+        ones,
+        ones_like,
+        open,
+        open_array,
+        open_consolidated,
+        open_group,
+        open_like,
+        print_debug_info,
+        save,
+        save_array,
+        save_group,
+        tree,
+        zeros,
+        zeros_like,
+    )
+    from blazarr.nodes import Array, AsyncArray, AsyncGroup, Group
+
+__version__: Final[str] = _core.__version__
+
+__all__ = [
+    "Array",
+    "AsyncArray",
+    "AsyncGroup",
+    "Group",
+    "__version__",
+    "array",
+    "config",
+    "consolidate_metadata",
+    "create",
+    "create_array",
+    "create_group",
+    "create_hierarchy",
+    "empty",
+    "empty_like",
+    "from_array",
+    "full",
+    "full_like",
+    "group",
+    "load",
+    "ones",
+    "ones_like",
+    "open",
+    "open_array",
+    "open_consolidated",
+    "open_group",
+    "open_like",
+    "print_debug_info",
+    "save",
+    "save_array",
+    "save_group",
+    "tree",
+    "zeros",
+    "zeros_like",
+]
+
+_NODES = frozenset({"Array", "AsyncArray", "AsyncGroup", "Group"})
+# zarr-python's names for two rooms.
+_ROOMS = {"storage": "stores", "dtype": "dtypes"}
+_OPENED_ON_USE = frozenset({"aio", "api", "codecs", "dtypes", "errors", "grids", "stores"})
+
+if not _core.OPTIMISED:
+    warnings.warn(
+        "blazarr's core was built without optimisation and is many times slower than it should "
+        "be; build it with `maturin develop --release`",
+        RuntimeWarning,
+        stacklevel=2,
+    )
+
+
+def __getattr__(name: str) -> Any:
+    room = _ROOMS.get(name, name)
+    if room in _OPENED_ON_USE:
+        return importlib.import_module(f"blazarr.{room}")
+    if name not in __all__:
+        raise AttributeError(f"module 'blazarr' has no attribute {name!r}")
+    value = getattr(
+        importlib.import_module("blazarr.nodes" if name in _NODES else "blazarr.api"), name
+    )
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*__all__, *_ROOMS, *_OPENED_ON_USE})

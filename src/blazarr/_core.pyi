@@ -1,6 +1,7 @@
 # The Rust border, typed.
 
 import builtins
+from collections.abc import Sequence
 from os import PathLike
 from typing import Any, Literal, Self
 
@@ -59,3 +60,28 @@ class MemoryStore(KeyStore):
 
 class PyStore(Store):
     def __new__(cls, object: Any) -> Self: ...
+
+# Arrays.
+
+class Array:
+    def __new__(cls, spec: bytes, store: Store, externals: Sequence[Any]) -> Self: ...
+    def read(
+        self,
+        selection: tuple[Sequence[Any], Sequence[Any]],
+        out: Any,
+        *,
+        threads: int | None = None,
+        missing_is_error: bool = False,
+    ) -> int: ...
+    def write(
+        self,
+        selection: tuple[Sequence[Any], Sequence[Any]],
+        value: Any,
+        *,
+        threads: int | None = None,
+        write_empty: bool = False,
+    ) -> None: ...
+    def plan(
+        self, selection: tuple[Sequence[Any], Sequence[Any]], limit: int = ...
+    ) -> dict[str, Any]: ...
+    def key(self, coords: Sequence[int]) -> str: ...

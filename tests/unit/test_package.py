@@ -4,8 +4,6 @@ import json
 import subprocess
 import sys
 
-import pytest
-
 LOADS_ON_USE = (
     "numcodecs",
     "msgspec",
@@ -47,6 +45,5 @@ def test_every_public_name_is_there():
     assert run(code) == []
 
 
-@pytest.mark.xfail(reason="the package doesn't warn yet", strict=False)
 def test_import_warns_of_a_core_built_without_optimisation():
     assert any("optimis" in message for message in run(WITH_SLOW_CORE))

@@ -1,0 +1,57 @@
+"""zarr-python's functions (its ``zarr.api.synchronous``)."""
+
+from blazarr.api.classic import (
+    array,
+    create,
+    empty,
+    empty_like,
+    full,
+    full_like,
+    ones,
+    ones_like,
+    open_like,
+    zeros,
+    zeros_like,
+)
+from blazarr.api.creating import create_array, create_group, create_hierarchy, from_array
+from blazarr.api.debug import print_debug_info
+from blazarr.api.opening import (
+    consolidate_metadata,
+    group,
+    open,
+    open_array,
+    open_consolidated,
+    open_group,
+    tree,
+)
+from blazarr.api.saving import load, save, save_array, save_group
+
+__all__ = [
+    "array",
+    "consolidate_metadata",
+    "create",
+    "create_array",
+    "create_group",
+    "create_hierarchy",
+    "empty",
+    "empty_like",
+    "from_array",
+    "full",
+    "full_like",
+    "group",
+    "load",
+    "ones",
+    "ones_like",
+    "open",
+    "open_array",
+    "open_consolidated",
+    "open_group",
+    "open_like",
+    "print_debug_info",
+    "save",
+    "save_array",
+    "save_group",
+    "tree",
+    "zeros",
+    "zeros_like",
+]

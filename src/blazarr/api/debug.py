@@ -1,0 +1,23 @@
+"""What to put into a bug report."""
+
+from __future__ import annotations
+
+import platform
+import sys
+from importlib import metadata
+
+PACKAGES = ("blazarr", "numpy", "numcodecs", "msgspec", "zarr", "fsspec", "obstore", "cupy")
+
+
+def print_debug_info() -> None:
+    """Print the versions of Python, the platform and the packages that matter."""
+    sys.stdout.write(f"platform: {platform.platform()}\npython: {platform.python_version()}\n")
+    for package in PACKAGES:
+        sys.stdout.write(f"{package}: {_version(package)}\n")
+
+
+def _version(package: str) -> str:
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return "not installed"

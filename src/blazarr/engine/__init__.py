@@ -1,0 +1,1 @@
+"""Running selections: the engine of one array, its configuration and its plans."""

@@ -1,0 +1,274 @@
+"""`Array`: what users hold to read and write an array."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, SupportsIndex
+
+import numpy as np
+import numpy.typing as npt
+
+from blazarr.engine.array_config import ArrayConfig, ArrayConfigLike
+from blazarr.errors import SelectionError
+from blazarr.indexing import Selection, field_dtype, parse_basic, parse_getitem, pop_fields
+from blazarr.indexing.fields import Fields
+from blazarr.metadata import ArrayMetadata
+from blazarr.nodes import documents, layout, values
+from blazarr.nodes.asynchronous import AsyncArray
+from blazarr.nodes.attributes import Attributes, Change
+from blazarr.nodes.described import Described
+from blazarr.nodes.location import StorePath
+from blazarr.nodes.selectable import Selectable
+from blazarr.nodes.state import ArrayState
+from blazarr.nodes.values import AnyArray
+
+if TYPE_CHECKING:
+    from blazarr.engine.plan import Plan
+
+
+class Array(Described, Selectable):
+    """An array in a store.
+
+    The metadata is read once, when the array is opened. `resize`, `append` and changes of `attrs`
+    re-read it, apply themselves to what is stored now and update this handle. Many threads may use
+    one handle.
+
+    Parameters
+    ----------
+    metadata
+        The array's metadata.
+    store_path
+        Where the array is.
+    config
+        How this handle reads and writes; what is not given comes from ``blazarr.config``.
+    """
+
+    __slots__ = ("__weakref__", "_lock", "_state", "config", "store_path")
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(
+        self,
+        metadata: ArrayMetadata,
+        store_path: StorePath,
+        config: ArrayConfigLike | None = None,
+    ) -> None:
+        self.store_path = store_path
+        self.config = ArrayConfig.parse(config)
+        self._state = ArrayState(metadata, store_path, self.config)
+        self._lock = threading.Lock()
+
+    @classmethod
+    def open(
+        cls,
+        store: Any,
+        zarr_format: int | None = None,
+        *,
+        config: ArrayConfigLike | None = None,
+    ) -> Array:
+        """Open an existing array; see `blazarr.open_array`."""
+        store_path = StorePath.locate(store)
+        return cls(documents.read_array(store_path, zarr_format), store_path, config)
+
+    @classmethod
+    def from_dict(cls, store_path: StorePath, data: Mapping[str, Any]) -> Array:
+        """Make an array of its metadata as a dictionary; nothing is stored.
+
+        Parameters
+        ----------
+        store_path
+            Where the array is.
+        data
+            The document; in format 2 with the attributes in it.
+        """
+        return cls(documents.array_from_dict(store_path, data), store_path)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Array, (self.metadata, self.store_path, self.config)
+
+    def __repr__(self) -> str:
+        return f"<Array {self.store_path} shape={self.shape} dtype={self.dtype}>"
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Array):
+            return NotImplemented
+        return self.store_path.is_same(other.store_path) and self.metadata == other.metadata
+
+    def __len__(self) -> int:
+        if not self.shape:
+            raise TypeError("len() of an array without axes")
+        return self.shape[0]
+
+    def __iter__(self) -> Iterator[Any]:
+        step = self.write_chunk_sizes[0][0] if len(self) else 1
+        for start in range(0, len(self), step):
+            yield from self[start : start + step]
+
+    def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> Any:
+        if copy is False:
+            raise ValueError("`copy=False` is not supported: reading an array makes a copy.")
+        return np.asarray(self[...], dtype=dtype)
+
+    @property
+    def attrs(self) -> Attributes:
+        """User attributes."""
+        return Attributes(lambda: self.metadata.attributes, self._change_attributes)
+
+    @property
+    def aio(self) -> AsyncArray:
+        """The same array for ``async`` code."""
+        return AsyncArray(self)
+
+    async_array = aio
+
+    def with_config(self, config: ArrayConfigLike) -> Array:
+        """Return a handle that reads and writes in another way.
+
+        Parameters
+        ----------
+        config
+            What is not given stays as it is in this handle.
+        """
+        return Array(self.metadata, self.store_path, self.config.updated(config))
+
+    def check_codecs(self) -> None:
+        """Raise where the codecs cannot encode and decode the chunks."""
+        _ = self._state.engine
+
+    def plan(self, selection: Any = ...) -> Plan:
+        """Return the plan that ``array[selection]`` runs.
+
+        Parameters
+        ----------
+        selection
+            Anything that goes between the brackets.
+        """
+        _, key = pop_fields(selection)
+        state = self._state
+        return state.engine.plan(parse_getitem(key, state.shape))
+
+    def _get(self, selection: Selection, fields: Fields | None = None, out: Any = None) -> Any:
+        if fields is not None or out is not None:
+            return self._get_into(selection, fields, out)
+        result = self._read(selection)
+        return result[()] if selection.scalar else result
+
+    def _read(self, selection: Selection) -> AnyArray:
+        state = self._state
+        result = np.empty(selection.result_shape, state.native, state.order)
+        state.engine.read(selection, result)
+        return result if state.native is state.dtype else values.in_order(result, state.dtype)
+
+    def _get_into(self, selection: Selection, fields: Fields | None, out: Any) -> Any:
+        state = self._state
+        dtype = field_dtype(fields, state.dtype)
+        target = None if out is None else values.destination(out, selection.result_shape)
+        if fields is None and target is not None and target.dtype == state.native:
+            state.engine.read(selection, target)
+            return out
+        result = self._read(selection)
+        if fields is not None:
+            result = result[fields].astype(dtype, copy=False)
+        if target is None:
+            return result[()] if selection.scalar else result
+        np.copyto(target, result, casting="same_kind")
+        return out
+
+    def _set(self, selection: Selection, value: Any, fields: Fields | None = None) -> None:
+        self.store_path.require_writable()
+        if fields is not None:
+            self._set_fields(selection, value, fields)
+            return
+        state = self._state
+        converted = values.converted(value, state.native)
+        state.engine.write(selection, values.fitted(converted, selection))
+
+    def _set_fields(self, selection: Selection, value: Any, fields: Fields) -> None:
+        state = self._state
+        converted = values.converted(value, field_dtype(fields, state.native))
+        records = np.empty(selection.result_shape, state.native)
+        state.engine.read(selection, records)
+        records[fields] = values.fitted(converted, selection).reshape(selection.result_shape)
+        state.engine.write(selection, records.reshape(selection.flat_shape))
+
+    def resize(self, new_shape: int | tuple[int, ...]) -> None:
+        """Change the shape; chunks that are then outside are deleted.
+
+        Parameters
+        ----------
+        new_shape
+            The new number of elements along each axis.
+        """
+        shape = layout.parse_shape(new_shape)
+        self._change_shape(lambda _: shape)
+
+    def append(self, data: Any, axis: SupportsIndex = 0) -> tuple[int, ...]:
+        """Add data at the end of an axis.
+
+        The room is reserved first, so that concurrent appends never write to the same place.
+
+        Parameters
+        ----------
+        data
+            Elements; along the other axes it has the array's shape.
+        axis
+            The axis that grows.
+
+        Returns
+        -------
+        tuple of int
+            The new shape.
+        """
+        converted = values.converted(data, self._state.native)
+        place = layout.parse_axis(axis, self.ndim)
+
+        def grown(shape: tuple[int, ...]) -> tuple[int, ...]:
+            longer = list(shape)
+            longer[place] += converted.shape[place] if converted.ndim == len(shape) else 0
+            expected = tuple(n for i, n in enumerate(shape) if i != place)
+            found = tuple(n for i, n in enumerate(converted.shape) if i != place)
+            if found != expected or converted.ndim != len(shape):
+                raise SelectionError(
+                    f"data of shape {converted.shape} cannot be appended to an array of shape "
+                    f"{shape} along axis {place}: the other axes must be equal"
+                )
+            return tuple(longer)
+
+        before, after = self._change_shape(grown)
+        key = [slice(length) for length in after.shape]
+        key[place] = slice(before.shape[place], after.shape[place])
+        # Others may append to the same chunk at the same time.
+        shared = ArrayState(layout.padded(after.metadata), self.store_path, self.config)
+        shared.engine.write(parse_basic(tuple(key), shared.shape), converted)
+        return after.shape
+
+    def _change_shape(
+        self, change: Callable[[tuple[int, ...]], tuple[int, ...]]
+    ) -> tuple[ArrayMetadata, ArrayState]:
+        before, state = self._revise(lambda stored: stored.update(shape=change(stored.shape)))
+        layout.delete_outside(before, state.metadata, self.store_path)
+        return before, state
+
+    def update_attributes(self, new_attributes: Mapping[str, Any]) -> Array:
+        """Set attributes with one write; others stay as they are.
+
+        Parameters
+        ----------
+        new_attributes
+            Names and values.
+        """
+        self.attrs.update(new_attributes)
+        return self
+
+    def _change_attributes(self, change: Change) -> None:
+        self._revise(lambda stored: stored.update(attributes=change(dict(stored.attributes))))
+
+    def _revise(
+        self, change: Callable[[ArrayMetadata], ArrayMetadata]
+    ) -> tuple[ArrayMetadata, ArrayState]:
+        self.store_path.require_writable()
+        # The lock keeps the handle from ending with the older of two revisions.
+        with self._lock:
+            before, after = documents.revise(self.store_path, self.metadata, change)
+            self._state = ArrayState(after, self.store_path, self.config)
+            return before, self._state

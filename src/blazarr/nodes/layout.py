@@ -1,0 +1,176 @@
+"""How an array lies in its store: shapes of chunks and shards, and the keys they have."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import operator
+from collections.abc import Iterator
+from typing import Any, SupportsIndex
+
+from blazarr.codecs import Codec, parse_codec, parse_v2_codec
+from blazarr.errors import SelectionError
+from blazarr.grids import ChunkGrid
+from blazarr.metadata import ArrayMetadata, CodecSpec
+from blazarr.nodes.location import StorePath
+
+Shape = tuple[int, ...]
+
+
+def parse_shape(shape: Any) -> Shape:
+    """Read a ``shape`` argument: a size, or one for each axis."""
+    try:
+        sizes: Shape = (operator.index(shape),)
+    except TypeError:
+        try:
+            sizes = tuple(operator.index(size) for size in shape)
+        except TypeError:
+            raise TypeError(
+                f"a shape is an integer or a sequence of integers, not {shape!r}"
+            ) from None
+    if any(size < 0 for size in sizes):
+        raise ValueError(f"a shape holds no negative sizes: {shape!r}")
+    return sizes
+
+
+def parse_axis(axis: SupportsIndex, ndim: int) -> int:
+    """Read an ``axis`` argument; negative ones count from the end."""
+    place = operator.index(axis)
+    if not -ndim <= place < ndim:
+        raise SelectionError(f"axis {place} is out of bounds for an array of {ndim} axes")
+    return place % ndim
+
+
+def sharding(metadata: ArrayMetadata) -> CodecSpec | None:
+    """Return the codec that makes shards, or None."""
+    return next((codec for codec in metadata.codecs if codec.name == "sharding_indexed"), None)
+
+
+def inner_shape(metadata: ArrayMetadata) -> Shape | None:
+    """Return the shape of the chunks in a shard, or None where the array isn't sharded."""
+    codec = sharding(metadata)
+    if codec is None:
+        return None
+    stored = [int(size) for size in codec.configuration["chunk_shape"]]
+    logical = stored.copy()
+    for place, axis in enumerate(_axis_order(metadata)):
+        logical[axis] = stored[place]
+    return tuple(logical)
+
+
+def _axis_order(metadata: ArrayMetadata) -> list[int]:
+    """Return which axis each axis of a shard is: transpose codecs in front of it move them."""
+    order = list(range(len(metadata.shape)))
+    for codec in itertools.takewhile(lambda c: c.name != "sharding_indexed", metadata.codecs):
+        if codec.name == "transpose":
+            order = [order[axis] for axis in codec.configuration["order"]]
+    return order
+
+
+def shard_shape(metadata: ArrayMetadata) -> Shape | None:
+    """Return the shape of the shards, or None."""
+    return None if sharding(metadata) is None else metadata.grid.chunk_shape
+
+
+def grid_shape(metadata: ArrayMetadata) -> Shape:
+    """Return the number of stored objects along each axis."""
+    return metadata.grid.chunk_count(metadata.shape)
+
+
+def chunk_grid(metadata: ArrayMetadata) -> ChunkGrid:
+    """Return the grid of what is encoded on its own: of inner chunks where there are shards."""
+    inner = inner_shape(metadata)
+    return metadata.grid if inner is None else ChunkGrid.regular(inner)
+
+
+def padded(metadata: ArrayMetadata) -> ArrayMetadata:
+    """Return metadata whose shape goes to the end of the last chunks.
+
+    To its engine a chunk at the array's end is no whole chunk, so that a write keeps what another
+    writer may put behind it.
+    """
+    ends = (
+        axis.size * count if axis.lengths is None else sum(axis.lengths[:count])
+        for axis, count in zip(metadata.grid.axes, grid_shape(metadata), strict=True)
+    )
+    return metadata.update(shape=tuple(ends))
+
+
+def codecs(metadata: ArrayMetadata) -> tuple[Codec, ...]:
+    """Return the codecs of what is encoded on its own, in the order of encoding."""
+    if metadata.zarr_format == 2:
+        return tuple(
+            parse_v2_codec({"id": codec.name, **codec.configuration}, codec.name)
+            for codec in metadata.codecs
+        )
+    codec = sharding(metadata)
+    chain = metadata.codecs if codec is None else codec.configuration["codecs"]
+    return tuple(parse_codec(codec, f"codecs[{i}]") for i, codec in enumerate(chain))
+
+
+def regions(metadata: ArrayMetadata, budget: int) -> Iterator[tuple[slice, ...]]:
+    """Yield slices that cover the array: boxes of whole stored objects, of at most `budget` bytes.
+
+    A single stored object may be larger.
+    """
+    sizes = metadata.grid.chunk_sizes(metadata.shape)
+    room = budget // max(1, metadata.data_type.itemsize)
+    box = [max(axis, default=0) for axis in sizes]
+    axes: list[list[slice]] = []
+    # The last axis, which is contiguous, gets what room there is first.
+    for axis in reversed(range(len(sizes))):
+        others = math.prod(box[:axis]) * math.prod(box[axis + 1 :])
+        slices = list(_joined(sizes[axis], room // max(1, others)))
+        box[axis] = max((piece.stop - piece.start for piece in slices), default=0)
+        axes.insert(0, slices)
+    yield from itertools.product(*axes)
+
+
+def _joined(sizes: Shape, room: int) -> Iterator[slice]:
+    start = stop = 0
+    for size in sizes:
+        if stop > start and stop + size - start > room:
+            yield slice(start, stop)
+            start = stop
+        stop += size
+    if stop > start:
+        yield slice(start, stop)
+
+
+def stored_chunks(metadata: ArrayMetadata, place: StorePath) -> Iterator[tuple[str, Shape]]:
+    """Yield the keys of what is stored of an array, with their places in the grid.
+
+    Objects that a former, larger shape left are there too.
+    """
+    for key, _ in place.entries():
+        relative = key.removeprefix(place.prefix)
+        found = metadata.chunk_key_encoding.decode(relative, metadata.ndim)
+        if found is not None:
+            yield key, found
+
+
+def stored_counts(metadata: ArrayMetadata, place: StorePath) -> tuple[int, int]:
+    """Return how many objects of an array are stored, and how many chunks they hold."""
+    objects = chunks = 0
+    inner = inner_shape(metadata)
+    shape = grid_shape(metadata)
+    for _, index in stored_chunks(metadata, place):
+        if all(i < n for i, n in zip(index, shape, strict=True)):
+            objects += 1
+            chunks += 1 if inner is None else _chunks_in_shard(metadata, inner, index)
+    return objects, chunks
+
+
+def _chunks_in_shard(metadata: ArrayMetadata, inner: Shape, index: Shape) -> int:
+    spans = metadata.grid.encoded_shape(index)
+    return math.prod(span // size for span, size in zip(spans, inner, strict=True))
+
+
+def delete_outside(before: ArrayMetadata, after: ArrayMetadata, place: StorePath) -> None:
+    """Delete the objects that a smaller shape leaves outside."""
+    shape = grid_shape(after)
+    if all(new >= old for new, old in zip(shape, grid_shape(before), strict=True)):
+        return
+    for key, index in list(stored_chunks(after, place)):
+        if any(i >= n for i, n in zip(index, shape, strict=True)):
+            place.store.delete(key)
