@@ -10,7 +10,8 @@ import numpy as np
 
 BYTE: Final[np.dtype[Any]] = np.dtype("u1")
 
-_UNIT_OF_KIND: Final = {"i": 1, "u": 1, "f": 1, "m": 1, "M": 1, "c": 2}
+# Numbers that an element of a kind consists of; other kinds are bytes.
+_PARTS_OF_KIND: Final = {"i": 1, "u": 1, "f": 1, "m": 1, "M": 1, "c": 2}
 _UTF32_UNIT: Final = 4
 
 
@@ -72,7 +73,11 @@ def swap_unit(dtype: np.dtype[Any]) -> int:
     """
     if dtype.kind == "U":
         return _UTF32_UNIT
-    unit = dtype.itemsize // _UNIT_OF_KIND.get(dtype.kind, dtype.itemsize or 1)
+    if dtype.kind == "V" and dtype.type is not np.void:
+        # bfloat16 and its kin are numbers to all but numpy.
+        unit = dtype.itemsize
+    else:
+        unit = dtype.itemsize // _PARTS_OF_KIND.get(dtype.kind, dtype.itemsize or 1)
     return unit if unit > 1 else 0
 
 
