@@ -165,6 +165,10 @@ def test_external_steps_are_numbered_through_all_levels():
             {"steps": [{"id": "zstd", "level": 1, "checksum": False}]},
         ),
         (
+            {"compressor": {"id": "zstd", "level": 100, "checksum": True}},
+            {"steps": [{"id": "zstd", "level": 22, "checksum": True}]},
+        ),
+        (
             {"compressor": {"id": "zlib", "level": "-1"}},
             {"steps": [{"id": "zlib", "level": 6}]},
         ),

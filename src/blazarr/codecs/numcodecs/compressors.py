@@ -8,6 +8,7 @@ from blazarr.codecs.base import Step
 from blazarr.codecs.blosc import CNAMES, MAX_TYPESIZE, SHUFFLES
 from blazarr.codecs.checks import check_choice, wrong
 from blazarr.codecs.numcodecs.base import NumcodecsArrayBytes, NumcodecsBytesBytes
+from blazarr.codecs.zstd import MAX_LEVEL
 
 if TYPE_CHECKING:
     from blazarr.codecs.stage import Stage
@@ -53,7 +54,9 @@ class Zstd(NumcodecsBytesBytes, codec_id="zstd"):
         """Return the core's step."""
         del stage
         checksum = bool(self._config.get("checksum"))
-        return [{"id": "zstd", "level": self.number("level", 0), "checksum": checksum}]
+        # The library takes higher levels for the highest, and so did those who wrote them.
+        level = min(self.number("level", 0), MAX_LEVEL)
+        return [{"id": "zstd", "level": level, "checksum": checksum}]
 
 
 class GZip(NumcodecsBytesBytes, codec_id="gzip"):
