@@ -87,22 +87,25 @@ def codec_class(name: str) -> type[Codec]:
         return _registered[name]
     known = _canonical(name)
     if known in _BUILT_IN:
-        return _load(_BUILT_IN[known])
+        found: type[Codec] = _load(_BUILT_IN[known])
+        return found
     if known.startswith(NUMCODECS):
-        find = import_module("blazarr.codecs.numcodecs").codec_class
-        wrapped: type[Codec] | None = find(known.removeprefix(NUMCODECS))
+        wrapped: type[Codec] | None = _load("numcodecs:codec_class")(known.removeprefix(NUMCODECS))
         if wrapped is not None:
             return wrapped
-    return _from_entry_point(name)
+    return _from_package(name)
 
 
-def _from_entry_point(name: str) -> type[Codec]:
+def _from_package(name: str) -> type[Codec]:
     from importlib.metadata import entry_points
 
     for entry_point in entry_points(group=ENTRY_POINTS, name=name):
         found: type[Codec] = entry_point.load()
         return register_codec(found, name)
-    raise unknown_codec(name, 3)
+    adapted: type[Codec] | None = _load("zarr_python:adapted_class")(name)
+    if adapted is None:
+        raise unknown_codec(name, 3)
+    return adapted
 
 
 def unknown_codec(name: str, zarr_format: int) -> UnknownCodecError:
@@ -183,7 +186,6 @@ def _canonical(name: str) -> str:
     return f"{NUMCODECS}{name}" if name in _BARE_NUMCODECS else name
 
 
-def _load(place: str) -> type[Codec]:
+def _load(place: str) -> Any:
     module, _, name = place.partition(":")
-    found: type[Codec] = getattr(import_module(f"blazarr.codecs.{module}"), name)
-    return found
+    return getattr(import_module(f"blazarr.codecs.{module}"), name)
