@@ -3,17 +3,18 @@
 //! A call of [`parallel_for`] is a job: a counter of items and a body. The caller works on its own
 //! job and sleeping workers join it; whoever is free takes the next item. Workers join only while
 //! fewer threads than the budget are at work, so that many calling threads do not become many times
-//! the budget. A caller never works on another's job and waits only for those who joined its own,
-//! hence nested calls cannot lock each other up.
+//! the budget. A caller never works on another's job and waits only for items of its own that
+//! others have begun: nested calls cannot lock each other up, and a worker that was woken too late
+//! or lost its processor before it began holds nobody up.
 //!
 //! A forked child forgets the pool, threads and locks alike, and makes a new one on first use.
 
 use std::any::Any;
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
-use std::sync::{Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -33,7 +34,7 @@ static BUDGET: AtomicUsize = AtomicUsize::new(0);
 static INTERRUPT: OnceLock<fn() -> Result<()>> = OnceLock::new();
 
 thread_local! {
-    static CURRENT: Cell<*const Job> = const { Cell::new(ptr::null()) };
+    static CURRENT: RefCell<Option<Arc<Job>>> = const { RefCell::new(None) };
     static IS_WORKER: Cell<bool> = const { Cell::new(false) };
 }
 
@@ -63,27 +64,26 @@ pub fn set_interrupt_check(check: fn() -> Result<()>) {
 /// Whether the present work should stop: an error where its job failed already or the user
 /// interrupts. For use in loops that wait.
 pub fn check() -> Result<()> {
-    // SAFETY: a thread's current job outlives the time that it is current.
-    let current = unsafe { CURRENT.get().as_ref() };
-    if current.is_some_and(Job::stopped) {
-        return Err(cancelled());
+    match current() {
+        Some(job) if job.stopped() => Err(cancelled()),
+        _ => interrupted(),
     }
-    interrupted()
 }
 
 /// Calls `body` once for every number below `n`, on at most `max_threads` threads. The first error
 /// ends it: no further item begins, those under way finish, and the error is returned.
 pub fn parallel_for(n: usize, max_threads: usize, body: Body<'_>) -> Result<()> {
     let helpers = max_threads.min(n).min(threads()).saturating_sub(1);
-    let job = Job::new(n, helpers, body);
+    let job = Arc::new(Job::new(n, helpers, body));
     if helpers == 0 {
         job.work();
-        return job.outcome();
+    } else {
+        let pool = Pool::get();
+        pool.submit(&job);
+        let mine = job.work();
+        pool.withdraw(&job);
+        job.wait_for_others(mine);
     }
-    let pool = Pool::get();
-    pool.submit(&job);
-    job.work();
-    pool.withdraw(&job);
     job.outcome()
 }
 
@@ -91,73 +91,84 @@ struct Job {
     body: *const (dyn Fn(usize) -> Result<()> + Sync),
     n: usize,
     next: AtomicUsize,
+    /// Items that workers have finished.
+    finished: AtomicUsize,
     stop: AtomicBool,
     error: Mutex<Option<Error>>,
+    /// Tells the caller, who holds `error`, that workers finished items.
+    progress: Condvar,
     /// The job whose body made this call; its end is this one's end.
-    parent: *const Job,
+    parent: Option<Arc<Job>>,
     /// Workers that may still join; changed under the pool's lock.
     wanted: AtomicUsize,
-    /// Workers at work on it; changed under the pool's lock.
-    joined: AtomicUsize,
-    left: Condvar,
+    epoch: u64,
 }
+
+// SAFETY: the body may be called from any thread, see `Body`; all else is atomic, locked or never
+// changed.
+unsafe impl Send for Job {}
+// SAFETY: as above.
+unsafe impl Sync for Job {}
 
 impl Job {
     fn new(n: usize, wanted: usize, body: Body<'_>) -> Self {
-        // SAFETY: only the lifetime changes. Workers reach the body through a job in the pool's
-        // list, and the caller does not return before the job has left the list and all who joined
-        // have left the job.
+        // SAFETY: only the lifetime changes. The body is called for items below `n` alone, and the
+        // caller does not return before each of these that was begun has ended and no more can be.
         let body = unsafe { std::mem::transmute::<Body<'_>, Body<'static>>(body) };
         Job {
             body,
             n,
             next: AtomicUsize::new(0),
+            finished: AtomicUsize::new(0),
             stop: AtomicBool::new(false),
             error: Mutex::new(None),
-            parent: CURRENT.get(),
+            progress: Condvar::new(),
+            parent: current(),
             wanted: AtomicUsize::new(wanted),
-            joined: AtomicUsize::new(0),
-            left: Condvar::new(),
+            epoch: fork::epoch(),
         }
     }
 
-    fn has_items(&self) -> bool {
-        self.next.load(Ordering::Relaxed) < self.n && !self.stopped()
+    /// How many more workers have something to do here.
+    fn wanted(&self) -> usize {
+        match self.next.load(Ordering::Relaxed) < self.n && !self.stopped() {
+            true => self.wanted.load(Ordering::Relaxed),
+            false => 0,
+        }
     }
 
     fn stopped(&self) -> bool {
-        // SAFETY: a parent is on the stack below its child until that has ended.
-        let parent = unsafe { self.parent.as_ref() };
-        self.stop.load(Ordering::Relaxed) || parent.is_some_and(Job::stopped)
+        self.stop.load(Ordering::Relaxed) || self.parent.as_ref().is_some_and(|job| job.stopped())
     }
 
     fn fail(&self, error: Error) {
-        let mut first = lock(&self.error);
-        first.get_or_insert(error);
+        lock(&self.error).get_or_insert(error);
         self.stop.store(true, Ordering::Relaxed);
     }
 
-    /// Takes items until there are none; errors and panics end up in the job.
-    fn work(&self) {
-        let outer = CURRENT.replace(self);
-        match catch_unwind(AssertUnwindSafe(|| self.take_items())) {
+    /// Takes items until there are none and says how many; errors and panics end up in the job.
+    fn work(self: &Arc<Self>) -> usize {
+        let mut taken = 0;
+        let outer = CURRENT.replace(Some(Arc::clone(self)));
+        match catch_unwind(AssertUnwindSafe(|| self.take_items(&mut taken))) {
             Ok(Ok(())) => {}
             Ok(Err(error)) => self.fail(error),
             Err(panic) => self.fail(Error::Internal(message(panic.as_ref()))),
         }
-        CURRENT.set(outer);
+        CURRENT.replace(outer);
+        taken
     }
 
-    fn take_items(&self) -> Result<()> {
-        // SAFETY: see `new`.
-        let body = unsafe { &*self.body };
+    fn take_items(&self, taken: &mut usize) -> Result<()> {
         let mut checked = None;
         while !self.stopped() {
             let item = self.next.fetch_add(1, Ordering::Relaxed);
             if item >= self.n {
                 break;
             }
-            body(item)?;
+            *taken += 1;
+            // SAFETY: the item is below `n`, see `new`.
+            unsafe { (*self.body)(item)? };
             if self.n > 1 {
                 check_now_and_then(&mut checked)?;
             }
@@ -165,13 +176,45 @@ impl Job {
         Ok(())
     }
 
-    fn outcome(self) -> Result<()> {
-        let error = self
-            .error
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .take();
-        match error {
+    /// A worker's part.
+    fn help(self: &Arc<Self>) {
+        let taken = self.work();
+        if taken > 0 {
+            self.finished.fetch_add(taken, Ordering::Release);
+            let _caller_sleeps_or_has_not_looked = lock(&self.error);
+            self.progress.notify_one();
+        }
+    }
+
+    /// Lets nobody begin another item, and waits for those begun by others than the caller.
+    fn wait_for_others(&self, mine: usize) {
+        let begun = self.next.swap(self.n, Ordering::Relaxed).min(self.n);
+        let others = begun - mine;
+        let unfinished = || self.finished.load(Ordering::Acquire) < others;
+        if self.epoch != fork::epoch() {
+            // The body forked and this is the child, where the workers do not exist.
+            if unfinished() {
+                self.stop.store(true, Ordering::Relaxed);
+            }
+            return;
+        }
+        let mut error = lock(&self.error);
+        while unfinished() {
+            let waited = self.progress.wait_timeout(error, INTERRUPT_EVERY);
+            let (guard, timeout) = waited.unwrap_or_else(PoisonError::into_inner);
+            error = guard;
+            if timeout.timed_out() && !self.stopped() {
+                drop(error);
+                if let Err(interrupt) = interrupted() {
+                    self.fail(interrupt);
+                }
+                error = lock(&self.error);
+            }
+        }
+    }
+
+    fn outcome(&self) -> Result<()> {
+        match lock(&self.error).take() {
             Some(error) => Err(error),
             None if self.stopped() => Err(cancelled()),
             None => Ok(()),
@@ -187,17 +230,12 @@ struct Pool {
 
 #[derive(Default)]
 struct State {
-    jobs: Vec<JobPtr>,
+    jobs: Vec<Arc<Job>>,
     workers: usize,
     sleeping: usize,
     /// Threads at work, callers included.
     running: usize,
 }
-
-struct JobPtr(*const Job);
-
-// SAFETY: a job in the list is shared by threads; all it has is atomic, locked or never changed.
-unsafe impl Send for JobPtr {}
 
 impl Pool {
     fn get() -> &'static Pool {
@@ -208,11 +246,12 @@ impl Pool {
         if let Some(pool) = unsafe { present.as_ref() }.filter(|pool| pool.epoch == epoch) {
             return pool;
         }
-        let fresh = Box::leak(Box::new(Pool {
+        let pool = Pool {
             state: Mutex::default(),
             work: Condvar::new(),
             epoch,
-        }));
+        };
+        let fresh = Box::leak(Box::new(pool));
         match POOL.compare_exchange(present, fresh, Ordering::AcqRel, Ordering::Acquire) {
             Ok(_) => fresh,
             Err(_) => Pool::get(),
@@ -220,16 +259,13 @@ impl Pool {
     }
 
     /// Offers the job to the workers; starts them where too few exist.
-    fn submit(&'static self, job: &Job) {
+    fn submit(&'static self, job: &Arc<Job>) {
         let mut state = lock(&self.state);
-        if job.parent.is_null() {
+        if job.parent.is_none() {
             state.running += 1;
         }
-        state.jobs.push(JobPtr(job));
-        let missing = job
-            .wanted
-            .load(Ordering::Relaxed)
-            .saturating_sub(state.sleeping);
+        state.jobs.push(Arc::clone(job));
+        let missing = job.wanted().saturating_sub(state.sleeping);
         let allowed = threads().saturating_sub(1).saturating_sub(state.workers);
         for _ in 0..missing.min(allowed) {
             // The process may have no more threads; the caller does the work then.
@@ -241,49 +277,31 @@ impl Pool {
         self.wake(state);
     }
 
-    /// Takes the job from the list and waits until nobody works on it.
-    fn withdraw(&self, job: &Job) {
+    /// Takes the job back.
+    fn withdraw(&self, job: &Arc<Job>) {
         if self.epoch != fork::epoch() {
-            // The body forked and this is the child: those who had joined do not exist here.
-            if job.joined.load(Ordering::Relaxed) > 0 {
-                job.fail(Error::Internal(
-                    "the process forked in the middle of a parallel call".to_owned(),
-                ));
-            }
             return;
         }
         let mut state = lock(&self.state);
-        state.jobs.retain(|other| !ptr::eq(other.0, job));
-        if job.parent.is_null() {
+        state.jobs.retain(|other| !Arc::ptr_eq(other, job));
+        if job.parent.is_none() {
             state.running -= 1;
-        }
-        while job.joined.load(Ordering::Relaxed) > 0 {
-            let (guard, timeout) = job
-                .left
-                .wait_timeout(state, INTERRUPT_EVERY)
-                .unwrap_or_else(PoisonError::into_inner);
-            state = guard;
-            if timeout.timed_out() && !job.stopped() {
-                drop(state);
-                if let Err(error) = interrupted() {
-                    job.fail(error);
-                }
-                state = lock(&self.state);
-            }
         }
         self.wake(state);
     }
 
     fn wake(&self, state: MutexGuard<'_, State>) {
-        let room = threads().saturating_sub(state.running);
+        let room = threads()
+            .saturating_sub(state.running)
+            .min(state.sleeping)
+            .min(WAKE);
         let wanted = if room == 0 {
             0
         } else {
-            state.jobs.iter().map(|job| job.wanted()).sum::<usize>()
+            state.jobs.iter().map(|job| job.wanted()).sum()
         };
-        let count = WAKE.min(room).min(wanted).min(state.sleeping);
         drop(state);
-        for _ in 0..count {
+        for _ in 0..room.min(wanted) {
             self.work.notify_one();
         }
     }
@@ -300,55 +318,38 @@ impl Pool {
         block_signals();
         let mut state = lock(&self.state);
         loop {
-            let Some(job) = state.join() else {
+            if let Some(job) = state.join() {
+                self.wake(state);
+                job.help();
+                state = lock(&self.state);
+                state.leave(&job);
+            } else {
                 state.sleeping += 1;
                 state = self
                     .work
                     .wait(state)
                     .unwrap_or_else(PoisonError::into_inner);
                 state.sleeping -= 1;
-                continue;
-            };
-            self.wake(state);
-            // SAFETY: the job has been joined, so its caller waits for it to be left.
-            let job = unsafe { &*job };
-            job.work();
-            state = lock(&self.state);
-            state.running -= 1;
-            job.wanted.fetch_add(1, Ordering::Relaxed);
-            if job.joined.fetch_sub(1, Ordering::Relaxed) == 1 {
-                // Under the lock: the job is gone as soon as its caller has it.
-                job.left.notify_one();
             }
         }
     }
 }
 
 impl State {
-    /// The youngest job that wants a helper, counted as joined; none where the budget is spent.
-    fn join(&mut self) -> Option<*const Job> {
+    /// The youngest job that wants a helper; none where the budget is spent.
+    fn join(&mut self) -> Option<Arc<Job>> {
         if self.running >= threads() {
             return None;
         }
-        let job = self.jobs.iter().rev().find(|job| job.wanted() > 0)?.0;
+        let job = self.jobs.iter().rev().find(|job| job.wanted() > 0)?;
         self.running += 1;
-        // SAFETY: jobs in the list are alive while the pool's lock is held.
-        let shared = unsafe { &*job };
-        shared.wanted.fetch_sub(1, Ordering::Relaxed);
-        shared.joined.fetch_add(1, Ordering::Relaxed);
-        Some(job)
+        job.wanted.fetch_sub(1, Ordering::Relaxed);
+        Some(Arc::clone(job))
     }
-}
 
-impl JobPtr {
-    fn wanted(&self) -> usize {
-        // SAFETY: jobs in the list are alive while the pool's lock is held.
-        let job = unsafe { &*self.0 };
-        if job.has_items() {
-            job.wanted.load(Ordering::Relaxed)
-        } else {
-            0
-        }
+    fn leave(&mut self, job: &Job) {
+        self.running -= 1;
+        job.wanted.fetch_add(1, Ordering::Relaxed);
     }
 }
 
@@ -366,6 +367,10 @@ fn interrupted() -> Result<()> {
         Some(check) if !IS_WORKER.get() => check(),
         _ => Ok(()),
     }
+}
+
+fn current() -> Option<Arc<Job>> {
+    CURRENT.with_borrow(Clone::clone)
 }
 
 fn cancelled() -> Error {
