@@ -33,9 +33,10 @@ def adapted_class(name: str) -> type[Codec] | None:
     except ImportError:
         return None
     try:
-        return _adapted(name, get_codec_class(name))
+        theirs: Any = get_codec_class(name)
     except (KeyError, ValueError):
         return None
+    return _adapted(name, theirs)
 
 
 @cache
