@@ -155,6 +155,8 @@ def _kept(request: ArrayRequest, source: Array) -> ArrayRequest:
     chunks, shards = _kept_grids(request, metadata, zarr_format)
     default_fill = request.fill_value is DEFAULT_FILL_VALUE
     order = metadata.order if zarr_format == 2 else None
+    # Format 2 has nowhere to put names.
+    names = metadata.dimension_names if zarr_format == 3 else None
     key_encoding = metadata.chunk_key_encoding if same else None
     return replace(
         _kept_codecs(request, source, same=same),
@@ -166,7 +168,7 @@ def _kept(request: ArrayRequest, source: Array) -> ArrayRequest:
         fill_value=metadata.fill_value if default_fill else request.fill_value,
         order=request.order or order,
         chunk_key_encoding=request.chunk_key_encoding or key_encoding,
-        dimension_names=request.dimension_names or metadata.dimension_names,
+        dimension_names=request.dimension_names or names,
         attributes=metadata.attributes if request.attributes is None else request.attributes,
     )
 
@@ -179,7 +181,8 @@ def _kept_grids(
     if _is(chunks, "keep"):
         chunks = metadata.grid if inner is None else ChunkGrid.regular(inner)
     if _is(shards, "keep"):
-        shards = None if inner is None or zarr_format == 2 else metadata.grid
+        kept = [axis.size if axis.is_regular else axis.lengths for axis in metadata.grid.axes]
+        shards = None if inner is None or zarr_format == 2 else kept
     return chunks, shards
 
 

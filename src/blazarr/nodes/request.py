@@ -23,6 +23,7 @@ from blazarr.metadata import (
     ArrayV2Metadata,
     ArrayV3Metadata,
     CodecSpec,
+    KeyEncoding,
     parse_key_encoding,
 )
 from blazarr.nodes.layout import parse_shape
@@ -163,6 +164,6 @@ def _key_encoding(given: Any) -> Any:
     """Return a chunk key encoding as it is in a document; tuples and objects mean the same."""
     if isinstance(given, tuple):
         return {"name": given[0], "separator": given[1]}
-    if hasattr(given, "separator"):
+    if hasattr(given, "separator") and not isinstance(given, KeyEncoding):
         return {"name": given.name, "separator": given.separator}
     return dict(given) if isinstance(given, Mapping) else given
