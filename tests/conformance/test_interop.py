@@ -97,7 +97,9 @@ def write_with_tensorstore(path: Path, case: tuple[int, str, Any], data: Any) ->
     target[...].write(data).result()
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: "-".join(map(str, case[:2])) + ("-sharded" if case[2] else ""))
+@pytest.mark.parametrize(
+    "case", CASES, ids=lambda case: "-".join(map(str, case[:2])) + ("-sharded" if case[2] else "")
+)
 def test_values_cross_every_border(tmp_path: Path, case: tuple[int, str, Any]) -> None:
     zarr_format, codec, _ = case
     for number, dtype in enumerate(DTYPES):
@@ -105,13 +107,11 @@ def test_values_cross_every_border(tmp_path: Path, case: tuple[int, str, Any]) -
         ours, theirs = tmp_path / f"ours-{number}", tmp_path / f"theirs-{number}"
         write(blazarr, ours, case, data)
         write(zarr, theirs, case, data)
-        check = lambda got, who: np.testing.assert_array_equal(got, data, f"{who} {dtype}")  # noqa: E731
-        check(zarr.open_array(str(ours), mode="r")[...], "zarr-python reads ours")
-        check(blazarr.open_array(theirs, mode="r")[...], "blazarr reads zarr-python's")
+        same(zarr.open_array(str(ours), mode="r"), data, f"zarr-python reads ours {dtype}")
+        same(blazarr.open_array(theirs, mode="r"), data, f"blazarr reads zarr-python's {dtype}")
         if codec in NOT_IN_TENSORSTORE:
             continue
-        check(read_with_tensorstore(ours, zarr_format), "TensorStore reads ours")
+        same(read_with_tensorstore(ours, zarr_format), data, f"TensorStore reads ours {dtype}")
         changed = data[::-1].copy()
         write_with_tensorstore(theirs, case, changed)
-        got = blazarr.open_array(theirs, mode="r")[...]
-        np.testing.assert_array_equal(got, changed, f"blazarr reads TensorStore's {dtype}")
+        same(blazarr.open_array(theirs, mode="r"), changed, f"blazarr reads TensorStore's {dtype}")

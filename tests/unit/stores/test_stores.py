@@ -66,10 +66,10 @@ def test_generations_of_other_stores_are_refused(tmp_path):
 
 def test_errors_name_the_place(tmp_path):
     store = LocalStore(tmp_path)
-    (tmp_path / "folder").mkdir()
+    (tmp_path / "loop").symlink_to("loop")
     with pytest.raises(StoreError) as caught:
-        store.get("folder")
-    assert caught.value.key == "folder"
+        store.get("loop")
+    assert caught.value.key == "loop"
     assert isinstance(caught.value.__cause__, OSError)
     with pytest.raises(BlazarrError) as caught:
         store.get("../x")

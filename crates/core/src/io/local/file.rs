@@ -32,17 +32,18 @@ pub(super) fn open(path: &Path, key: &str) -> Result<Option<File>, StoreError> {
     }
 }
 
-/// Appends the file's content to `buf`. `hint` is the size expected at most; it spares the question
-/// for the true one.
-pub(super) fn read_bounded(file: &File, key: &str, hint: usize, buf: &mut Vec<u8>) -> Result<()> {
+/// Appends the file's content to `buf`; `false` where it is a folder, which is no object and holds
+/// no bytes. `hint` is the size expected at most; it spares the question for the true one.
+pub(super) fn read_bounded(file: &File, key: &str, hint: usize, buf: &mut Vec<u8>) -> Result<bool> {
     // One byte more, so that the end of a file as long as expected is seen without growing.
     reserve(buf, hint.max(SMALL).saturating_add(1))?;
     loop {
         match read_some(file, buf) {
-            Ok(0) => return Ok(()),
+            Ok(0) => return Ok(true),
             Ok(_) if buf.len() < buf.capacity() => {}
             Ok(_) => grow(file, key, hint, buf)?,
             Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+            Err(e) if e.kind() == io::ErrorKind::IsADirectory => return Ok(false),
             Err(e) => return Err(failed(key, "read", e).into()),
         }
     }
@@ -111,7 +112,7 @@ impl LocalObject {
         };
         let meta = file.metadata().map_err(|e| failed(key, "look at", e))?;
         if meta.is_dir() {
-            return Err(failed(key, "read", io::ErrorKind::IsADirectory.into()));
+            return Ok(None);
         }
         let (size, stamp) = (meta.len(), stamp(&meta));
         Ok(Some(LocalObject {

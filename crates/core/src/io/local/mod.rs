@@ -1,8 +1,8 @@
 //! A folder of files: every key is a path below the root.
 //!
 //! Paths are resolved at each call, so a folder that is moved or replaced is found again under its
-//! name. A key whose parent is missing, or is a file, is missing; whatever else the system refuses
-//! is an error.
+//! name. A key whose parent is missing, or is a file, is missing, and so is one that is a folder;
+//! whatever else the system refuses is an error.
 
 #[cfg(not(unix))]
 #[path = "slot_other.rs"]
@@ -74,8 +74,8 @@ impl Store for LocalStore {
             return Ok(None);
         };
         buf.clear();
-        file::read_bounded(&file, key, hint, buf)?;
-        Ok(Some(Fetched::Buffered))
+        let read = file::read_bounded(&file, key, hint, buf)?;
+        Ok(read.then_some(Fetched::Buffered))
     }
 
     fn open(&self, key: &str) -> Result<Option<Box<dyn Object + '_>>> {
