@@ -2,6 +2,8 @@
 
 import ast
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -56,3 +58,22 @@ def test_links_between_documents_lead_somewhere(document):
     links = re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", text)
     dead = [link for link in links if not (document.parent / link).exists()]
     assert not dead
+
+
+def run(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-W", "error", *arguments]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+
+
+def test_the_readme_runs(tmp_path):
+    text = (REPOSITORY / "README.md").read_text(encoding="utf-8")
+    code = "\n".join(re.findall(r"```python\n(.*?)```", text, re.DOTALL))
+    done = run("-c", code, folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_demo_runs(tmp_path):
+    done = run(str(REPOSITORY / "examples" / "demo.py"), "--planes", "16", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "all values equal" in done.stdout
+    assert (tmp_path / "demo-data" / "stack-blazarr.zarr" / "zarr.json").is_file()

@@ -40,7 +40,7 @@ def test_import_loads_no_other_package():
 
 
 def test_every_public_name_is_there():
-    absent = "[n for n in getattr(blazarr, '__all__', ()) if not hasattr(blazarr, n)]"
+    absent = "[n for n in blazarr.__all__ if not hasattr(blazarr, n)]"
     code = f"import json, blazarr; print(json.dumps({absent}))"
     assert run(code) == []
 
