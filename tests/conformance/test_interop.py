@@ -97,6 +97,10 @@ def write_with_tensorstore(path: Path, case: tuple[int, str, Any], data: Any) ->
     target[...].write(data).result()
 
 
+def same(array: Any, want: np.ndarray[Any, Any], what: str) -> None:
+    np.testing.assert_array_equal(array[...], want, what)
+
+
 @pytest.mark.parametrize(
     "case", CASES, ids=lambda case: "-".join(map(str, case[:2])) + ("-sharded" if case[2] else "")
 )
