@@ -5,7 +5,7 @@
     BlazarrError(ValueError)
     ├── NotFoundError(+ KeyError, FileNotFoundError)     node, array, group
     ├── ChunkMissingError                                only when asked for
-    ├── ExistsError                                      would overwrite
+    ├── ExistsError(+ FileExistsError)                   would overwrite
     ├── MetadataError                                    with the JSON path
     ├── UnsupportedError(+ NotImplementedError)          codec, dtype, grid, extension: names it
     ├── CorruptError(+ RuntimeError)                     checksum, truncated, wrong header or index
@@ -125,7 +125,7 @@ class ChunkMissingError(BlazarrError):
     default_kind = "chunk-missing"
 
 
-class ExistsError(BlazarrError):
+class ExistsError(BlazarrError, FileExistsError):
     """Something is there already, and overwriting it was not asked for."""
 
     default_kind = "exists"

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-import platform
 import sys
-from importlib import metadata
 
 PACKAGES = ("blazarr", "numpy", "numcodecs", "msgspec", "zarr", "fsspec", "obstore", "cupy")
 
 
 def print_debug_info() -> None:
     """Print the versions of Python, the platform and the packages that matter."""
+    import platform
+
     sys.stdout.write(f"platform: {platform.platform()}\npython: {platform.python_version()}\n")
     for package in PACKAGES:
         sys.stdout.write(f"{package}: {_version(package)}\n")
 
 
 def _version(package: str) -> str:
+    from importlib import metadata
+
     try:
         return metadata.version(package)
     except metadata.PackageNotFoundError:

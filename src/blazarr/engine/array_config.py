@@ -41,8 +41,8 @@ class ArrayConfig:
         """Return a configuration; what is not given comes from ``blazarr.config``."""
         if isinstance(given, ArrayConfig):
             return given
-        settings = {name: config.get(f"array.{name}") for name in _NAMES}
-        return cls(**settings).updated(given or {})
+        settings = cls(*(config.get(f"array.{name}") for name in _NAMES))
+        return settings.updated(given) if given else settings
 
     def updated(self, given: ArrayConfigLike) -> ArrayConfig:
         """Return this configuration with some fields changed."""

@@ -30,7 +30,24 @@ def read_group(
     use_consolidated
         As for `blazarr.open_group`.
     """
-    found = documents.read_node(place, zarr_format)
+    return complete(place, documents.read_node(place, zarr_format), zarr_format, use_consolidated)
+
+
+def complete(
+    place: StorePath,
+    found: NodeMetadata | None,
+    zarr_format: int | None,
+    use_consolidated: bool | str | None,
+) -> GroupMetadata:
+    """Return a group's metadata with its consolidated metadata, where the former has been read.
+
+    Parameters
+    ----------
+    place, zarr_format, use_consolidated
+        As for `read_group`.
+    found
+        What has been read there.
+    """
     if isinstance(found, GroupMetadata) and found.zarr_format == 3:
         group = found
     else:

@@ -135,12 +135,15 @@ def create(place: StorePath, metadata: NodeMetadata, *, overwrite: bool = False)
         refuse_existing(place, metadata.zarr_format)
     for parent in missing:
         create_group_if_missing(parent, metadata.zarr_format)
+    (main, document), *others = written.items()
     try:
-        for name, document in written.items():
-            place.store.put(place.prefix + name, document, if_generation=ABSENT)
+        place.store.put(place.prefix + main, document, if_generation=ABSENT)
     except ConflictError:
+        # Somebody else was faster.
         refuse_existing(place, metadata.zarr_format)
         raise
+    for name, document in others:
+        place.store.put(place.prefix + name, document)
 
 
 def missing_parents(place: StorePath, zarr_format: int) -> list[StorePath]:

@@ -261,9 +261,13 @@ class Group(Creating):
         node = None if overwrite else self.get(name)
         if isinstance(node, Array):
             raise TypeError(f"{node.store_path} is an array, so it cannot be a group")
-        if node is None:
+        if node is not None:
+            return node
+        try:
             return self.create_group(name, overwrite=overwrite)
-        return node
+        except ContainsGroupError:
+            # Created by somebody else since it was looked for.
+            return self.get_group(name)
 
     def require_groups(self, *names: str) -> tuple[Group, ...]:
         """Return groups below this one, creating those that are missing."""

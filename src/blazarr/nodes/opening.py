@@ -6,7 +6,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from blazarr.engine.array_config import ArrayConfigLike
-from blazarr.errors import ArrayNotFoundError, ExistsError, GroupNotFoundError
+from blazarr.errors import (
+    ArrayNotFoundError,
+    ContainsArrayError,
+    ContainsGroupError,
+    ExistsError,
+    GroupNotFoundError,
+)
 from blazarr.metadata import ArrayMetadata
 from blazarr.nodes import classic, consolidated, creation, documents
 from blazarr.nodes.array import Array
@@ -57,7 +63,7 @@ def open_node(
     if isinstance(found, ArrayMetadata):
         return Array(found, place, config)
     try:
-        group = consolidated.read_group(place, zarr_format, use_consolidated)
+        group = consolidated.complete(place, found, zarr_format, use_consolidated)
     except GroupNotFoundError:
         return None
     if config is not None:
@@ -83,9 +89,15 @@ def open_array(
         raise ArrayNotFoundError(
             f"there is no array at {place}, and it takes a shape= to create one", key=place.path
         )
-    return classic.create(
-        place, overwrite=mode == "w", config=config, zarr_format=zarr_format, **arguments
-    )
+    try:
+        return classic.create(
+            place, overwrite=mode == "w", config=config, zarr_format=zarr_format, **arguments
+        )
+    except ContainsArrayError:
+        if mode != "a":
+            raise
+        # Created by somebody else since it was looked for.
+        return Array(documents.read_array(place, zarr_format), place, config)
 
 
 def open_group(
@@ -96,18 +108,26 @@ def open_group(
     use_consolidated: bool | str | None = None,
 ) -> Group:
     """Open a group, or create it where the mode says so."""
-    if mode in ("r", "r+", "a"):
+
+    def existing() -> Group:
+        return Group(consolidated.read_group(place, zarr_format, use_consolidated), place)
+
+    if mode in {"r", "r+", "a"}:
         try:
-            return Group(consolidated.read_group(place, zarr_format, use_consolidated), place)
+            return existing()
         except GroupNotFoundError:
             if mode != "a":
                 raise
-    return Group.from_store(
-        place,
-        attributes=attributes,
-        zarr_format=zarr_format or creation.default_format(),
-        overwrite=mode == "w",
-    )
+    chosen = zarr_format or creation.default_format()
+    try:
+        return Group.from_store(
+            place, attributes=attributes, zarr_format=chosen, overwrite=mode == "w"
+        )
+    except ContainsGroupError:
+        if mode != "a":
+            raise
+        # Created by somebody else since it was looked for.
+        return existing()
 
 
 def consolidate(place: StorePath, zarr_format: int | None) -> Group:

@@ -1,6 +1,7 @@
 """What the modes of opening find, create, replace and leave alone."""
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -88,8 +89,9 @@ def test_w_replaces(folder, zarr_format):
 def test_w_minus_needs_an_empty_place(folder):
     before = files(folder)
     for function in (blazarr.open_group, blazarr.open):
-        with pytest.raises(ExistsError):
+        with pytest.raises(ExistsError) as caught:
             function(folder, mode="w-")
+        assert isinstance(caught.value, FileExistsError)
     with pytest.raises(ExistsError):
         blazarr.open_array(folder, path="x", mode="w-", shape=(1,), dtype="i4")
     assert files(folder) == before
@@ -235,3 +237,25 @@ def test_parents_are_created_and_kept(tmp_path):
     assert blazarr.open_group(tmp_path, path="a").attrs.asdict() == {"k": 1}
     assert (tmp_path / "zarr.json").is_file()
     assert (tmp_path / "a" / "b" / "zarr.json").is_file()
+
+
+def test_many_may_create_the_same_node(tmp_path, zarr_format):
+    def job(number):
+        group = blazarr.open_group(tmp_path, mode="a", zarr_format=zarr_format)
+        array = blazarr.open_array(
+            tmp_path,
+            path="x",
+            mode="a",
+            shape=(8,),
+            chunks=(1,),
+            dtype="i4",
+            zarr_format=zarr_format,
+        )
+        array[number] = number
+        group.require_group("a/b").create_group(str(number))
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(job, range(8)))
+    found = blazarr.open_group(tmp_path)
+    assert found["x"][...].tolist() == list(range(8))
+    assert sorted(found["a/b"]) == [str(n) for n in range(8)]
