@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from blazarr.config import config
 from blazarr.errors import ReadOnlyError
 from blazarr.stores import Generation, Store, store_from
 
@@ -134,7 +135,9 @@ def read_documents(
     if not places:
         return []
     keys = [place.prefix + name for place in places for name in names]
-    results = iter(places[0].store.get_many(keys))
+    # One byte more than a document may have is enough to refuse it.
+    most = slice(0, config.limits.document_bytes + 1)
+    results = iter(places[0].store.get_many(keys, [most] * len(keys)))
     found = []
     for _ in places:
         of_place = ((name, next(results)) for name in names)
