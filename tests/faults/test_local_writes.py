@@ -1,8 +1,10 @@
 """Local writes under kills, full disks and forks: the old value or the new one."""
 
+import errno
 import itertools
 import multiprocessing
 import random
+import resource
 import subprocess
 import sys
 import time
@@ -87,6 +89,22 @@ def test_a_full_disk_keeps_the_old_value(tmp_path):
             assert names(disk / "c") == ["0"]
         store.put("c/0", b"new")
         assert value_of(store, "c/0") == b"new"
+
+
+def test_an_error_in_the_middle_of_a_write_keeps_the_old_value(tmp_path):
+    store = LocalStore(tmp_path)
+    store.put("c/0", b"old")
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, limits[1]))
+    try:
+        with pytest.raises(StoreError) as caught:
+            store.put("c/0", bytes(2 << 20))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert caught.value.key == "c/0"
+    assert caught.value.__cause__.errno == errno.EFBIG
+    assert value_of(store, "c/0") == b"old"
+    assert names(tmp_path / "c") == ["0"]
 
 
 def increment_in_child(root: Path, place: int) -> None:

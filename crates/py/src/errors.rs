@@ -1,12 +1,13 @@
 //! The engine's errors as the classes of `blazarr.errors`, and the wall that panics do not pass.
 
 use std::any::Any;
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use blazarr_core::codec::{CodecError, CodecErrorKind};
 use blazarr_core::error::{Error, Result};
 use blazarr_core::io::StoreError;
+use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
@@ -94,14 +95,14 @@ fn from_store(py: Python<'_>, error: StoreError) -> PyErr {
         StoreError::Io { key, source, .. } => {
             let (class, kind) = io_class(source.kind());
             let raised = Report::new(class, kind, message).key(&key).raise(py);
-            raised.set_cause(py, Some(PyErr::from(source)));
+            raised.set_cause(py, Some(os_error(source)));
             raised
         }
         StoreError::NoLocks { key, source } => {
             let advice = "if nobody else writes there, open the store with locking=\"none\"";
             let report = Report::new("StoreError", "no-locks", format!("{message}; {advice}"));
             let raised = report.key(&key).raise(py);
-            raised.set_cause(py, Some(PyErr::from(source)));
+            raised.set_cause(py, Some(os_error(source)));
             raised
         }
         StoreError::ReadOnly { key } => Report::new("ReadOnlyError", "read-only", message)
@@ -117,6 +118,14 @@ fn from_store(py: Python<'_>, error: StoreError) -> PyErr {
         StoreError::BadKey { key, .. } => Report::new("BlazarrError", "key", message)
             .key(&key)
             .raise(py),
+    }
+}
+
+/// The exception that Python itself would raise, with its errno and of its class.
+fn os_error(source: io::Error) -> PyErr {
+    match source.raw_os_error() {
+        Some(errno) => PyOSError::new_err((errno, source.to_string())),
+        None => PyErr::from(source),
     }
 }
 
