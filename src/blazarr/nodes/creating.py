@@ -14,16 +14,14 @@ from blazarr.metadata import GroupMetadata
 from blazarr.nodes import classic, creation
 from blazarr.nodes.array import Array
 from blazarr.nodes.layout import parse_shape
-from blazarr.nodes.location import StorePath
+from blazarr.nodes.placed import Placed
 from blazarr.nodes.request import DEFAULT_FILL_VALUE, ArrayRequest
 
 
-class Creating(ABC):
+class Creating(Placed, ABC):
     """Methods that create arrays below a group."""
 
     __slots__ = ()
-
-    store_path: StorePath
 
     @property
     @abstractmethod

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -12,20 +12,16 @@ from blazarr.grids import ChunkGrid
 from blazarr.metadata import ArrayMetadata, ArrayV2Metadata
 from blazarr.nodes import layout
 from blazarr.nodes.info import ArrayInfo
-from blazarr.nodes.location import StorePath
+from blazarr.nodes.placed import Placed
 from blazarr.nodes.state import ArrayState
 
-if TYPE_CHECKING:
-    from blazarr.stores import Store
 
-
-class Described:
+class Described(Placed):
     """Properties of an array, from its metadata and its place."""
 
     __slots__ = ()
 
     _state: ArrayState
-    store_path: StorePath
 
     def resize(self, new_shape: int | tuple[int, ...]) -> None:
         """Change the shape."""
@@ -137,33 +133,6 @@ class Described:
         if self.metadata.zarr_format != 2:
             raise TypeError("`compressor` is not available for Zarr format 3 arrays.")
         return next(iter(self.compressors), None)
-
-    # Where it is.
-
-    @property
-    def store(self) -> Store:
-        """The store that holds the array."""
-        return self.store_path.store
-
-    @property
-    def path(self) -> str:
-        """Path in the store."""
-        return self.store_path.path
-
-    @property
-    def name(self) -> str:
-        """Path in the store with a leading slash."""
-        return f"/{self.path}"
-
-    @property
-    def basename(self) -> str:
-        """Last part of the name."""
-        return self.store_path.name
-
-    @property
-    def read_only(self) -> bool:
-        """Whether the store refuses writes."""
-        return self.store_path.read_only
 
     # What is stored.
 

@@ -87,31 +87,6 @@ class Group(Creating):
         return self._metadata
 
     @property
-    def store(self) -> Any:
-        """The store that holds the group."""
-        return self.store_path.store
-
-    @property
-    def path(self) -> str:
-        """Path in the store."""
-        return self.store_path.path
-
-    @property
-    def name(self) -> str:
-        """Path in the store with a leading slash."""
-        return f"/{self.path}"
-
-    @property
-    def basename(self) -> str:
-        """Last part of the name."""
-        return self.store_path.name
-
-    @property
-    def read_only(self) -> bool:
-        """Whether the store refuses writes."""
-        return self.store_path.read_only
-
-    @property
     def synchronizer(self) -> None:
         """None; of zarr-python 2."""
         return
