@@ -153,6 +153,15 @@ class BytesBytesCodec(Codec):
         del data
         raise _runs_in_core(self)
 
+    def decode_bounded(self, data: Buffer, limit: int | None) -> Buffer:
+        """Decode bytes to no more than a limit, where there is one.
+
+        The chain checks the size in any case; a codec that stops at the limit saves the memory
+        that a small chunk made to harm would ask for.
+        """
+        del limit
+        return self.decode(data)
+
     def max_encoded(self, size: int) -> int | None:
         """Return the largest size that encoded data of a size can have, where it is known."""
         del size

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from blazarr.codecs.base import ArrayArrayCodec, ArrayBytesCodec, BytesBytesCodec, Codec, Step
 from blazarr.codecs.external import ArrayStep, BytesStep, ExternalStep, SerializerStep
@@ -11,6 +11,10 @@ from blazarr.codecs.external import ArrayStep, BytesStep, ExternalStep, Serializ
 if TYPE_CHECKING:
     from blazarr.codecs.objects import ObjectStep
     from blazarr.codecs.stage import Stage
+
+
+# What no codec adds to data that it can't compress: headers, tables, indices.
+SPARE: Final = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -56,14 +60,20 @@ class Steps:
     stage: Stage
     externals: Externals
     steps: list[Step] = field(default_factory=list)
+    # The most bytes that encoded data may have, where that is known.
+    limit: int | None = None
+
+    def __post_init__(self) -> None:
+        self.limit = self.limit or self.stage.nbytes
 
     def add(self, codec: Codec) -> None:
         """Append what a codec does."""
         native = codec.native(self.stage)
         after = codec.after(self.stage) if isinstance(codec, ArrayArrayCodec) else self.stage
         if native is None:
-            native = [self.externals.add(_external(codec, self.stage, after))]
+            native = [self.externals.add(_external(codec, self.stage, after, self.limit))]
         self.extend(native)
+        self.limit = _limit(codec, after, self.limit)
         self.stage = after if isinstance(codec, ArrayArrayCodec) else self.stage.as_bytes()
 
     def extend(self, steps: list[Step]) -> None:
@@ -87,11 +97,20 @@ class Steps:
         return chain
 
 
-def _external(codec: Codec, before: Stage, after: Stage) -> ExternalStep:
+def _limit(codec: Codec, after: Stage, limit: int | None) -> int | None:
+    if isinstance(codec, ArrayArrayCodec):
+        return after.nbytes
+    known = None
+    if limit is not None and isinstance(codec, (ArrayBytesCodec, BytesBytesCodec)):
+        known = codec.max_encoded(limit)
+    return 2 * limit + SPARE if known is None and limit is not None else known
+
+
+def _external(codec: Codec, before: Stage, after: Stage, limit: int | None) -> ExternalStep:
     if isinstance(codec, ArrayArrayCodec):
         return ArrayStep(codec, before, after)
     if isinstance(codec, ArrayBytesCodec):
         return SerializerStep(codec, before)
     if isinstance(codec, BytesBytesCodec):
-        return BytesStep(codec)
+        return BytesStep(codec, limit)
     raise TypeError(f"{codec!r} is neither a codec of arrays nor one of bytes")

@@ -93,9 +93,10 @@ class SerializerStep:
 
 @dataclass(frozen=True)
 class BytesStep:
-    """A bytes-to-bytes codec."""
+    """A bytes-to-bytes codec, and the most bytes that it may decode to."""
 
     codec: BytesBytesCodec
+    limit: int | None
 
     @property
     def name(self) -> str:
@@ -109,7 +110,7 @@ class BytesStep:
     def decode(self, data: Buffer) -> Buffer:
         """Decode the bytes of a chunk."""
         with _Failures(self.codec.name):
-            return self.codec.decode(data)
+            return self.codec.decode_bounded(data, self.limit)
 
     def max_encoded(self, size: int) -> int | None:
         """Return what the codec says."""

@@ -47,6 +47,12 @@ class Stage:
         sizes = [size for size in self.shape if size is not None]
         return math.prod(sizes) if len(sizes) == len(self.shape) else None
 
+    @property
+    def nbytes(self) -> int | None:
+        """Number of bytes, where it is the same in all chunks."""
+        count = self.count
+        return None if count is None else count * self.dtype.itemsize
+
     def as_bytes(self) -> Stage:
         """The same data as bytes of unknown number."""
         return Stage(BYTE, None, self.item)

@@ -9,7 +9,7 @@ import numpy as np
 
 from blazarr.codecs.base import ArrayArrayCodec, ArrayBytesCodec, BytesBytesCodec, Codec, Step
 from blazarr.codecs.bytes import BytesCodec
-from blazarr.codecs.chain import CompiledChain, Externals, Steps
+from blazarr.codecs.chain import SPARE, CompiledChain, Externals, Steps
 from blazarr.codecs.objects import ObjectStep
 from blazarr.codecs.sharding import ShardingCodec
 from blazarr.codecs.stage import Stage
@@ -125,7 +125,8 @@ class _Compiler:
             codec.inner, inner_stage, _Place(f"{path}.codecs", place.depth + 1, rest)
         )
         counts = _inner_counts(codec, stage)
-        steps = Steps(stage.as_bytes(), self.externals)
+        whole = None if stage.nbytes is None else 2 * stage.nbytes + SPARE
+        steps = Steps(stage.as_bytes(), self.externals, limit=whole)
         for compressor in parts.compressors:
             steps.add(compressor.evolve(steps.stage))
         return steps.finished(order) | {

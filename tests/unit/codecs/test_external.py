@@ -91,3 +91,28 @@ def test_bounds_hold():
         (step,) = v2(filters=[config]).externals
         for size in (1, 999, 70_000):
             assert len(bytes(step.encode(noise[:size]))) <= step.max_encoded(size)
+
+
+@pytest.mark.parametrize("codec", ["bz2", "lzma"])
+def test_bombs_stop_at_the_size_of_the_chunk(codec):
+    (step,) = v2(filters=[{"id": codec}]).externals
+    bomb = bytes(numcodecs.get_codec({"id": codec}).encode(bytes(10_000_000)))
+    assert len(bomb) < 20_000
+    with pytest.raises(CorruptError, match="decodes to more than 96 bytes"):
+        step.decode(bomb)
+    with pytest.raises(CorruptError, match="ends in the middle of a stream"):
+        step.decode(step.encode(bytes(96))[:-8])
+
+
+@pytest.mark.parametrize("codec", ["bz2", "lzma"])
+def test_streams_that_follow_each_other(codec):
+    (step,) = v2(filters=[{"id": codec}]).externals
+    halves = bytes(step.encode(b"a" * 50)) + bytes(step.encode(b"b" * 46))
+    assert step.decode(halves) == b"a" * 50 + b"b" * 46
+    assert step.decode(halves + b"zeros or noise") == b"a" * 50 + b"b" * 46
+
+
+def test_bounds_follow_the_chain():
+    steps = v2(filters=[{"id": "bz2"}, {"id": "zlib"}, {"id": "lzma"}]).externals
+    inner = steps[0].max_encoded(96)
+    assert [step.limit for step in steps] == [96, 2 * inner + (1 << 20)]

@@ -17,7 +17,7 @@ from blazarr.codecs.base import (
     Codec,
     Step,
 )
-from blazarr.codecs.checks import lenient_integer
+from blazarr.codecs.checks import lenient_integer, wrong
 from blazarr.codecs.registry import NUMCODECS, unknown_codec
 from blazarr.codecs.stage import BYTE
 from blazarr.errors import MetadataError
@@ -95,13 +95,12 @@ class NumcodecsCodec(Codec):
         if value is None:
             return default
         try:
-            return np.dtype(value)
-        except TypeError as error:
-            raise MetadataError(
-                f"codec {self.codec_id!r}: {member} is no data type: {value!r}",
-                path=f"configuration.{member}",
-                codec=self.codec_id,
-            ) from error
+            found: np.dtype[Any] = np.dtype(value)
+        except (TypeError, ValueError):
+            found = np.dtype(object)
+        if not isinstance(value, str) or found.hasobject or not _is_plain(found):
+            raise wrong(self.codec_id, member, value, "a plain data type, such as '<i4'")
+        return found
 
     def native(self, stage: Stage) -> list[Step] | None:
         """Return None, for numcodecs runs it; that it can is found out here."""
@@ -164,6 +163,10 @@ class NumcodecsArrayBytes(NumcodecsCodec, ArrayBytesCodec):
         """Decode an array."""
         decoded = np.asarray(self.implementation().decode(bytes(data)))
         return decoded.reshape(-1).view(stage.dtype)
+
+
+def _is_plain(dtype: np.dtype[Any]) -> bool:
+    return dtype.itemsize > 0 and dtype.names is None and dtype.subdtype is None
 
 
 def implementation(config: Mapping[str, JSON]) -> Implementation:

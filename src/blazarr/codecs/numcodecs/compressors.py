@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from blazarr.codecs.base import Step
+from blazarr.codecs.base import Buffer, Step
 from blazarr.codecs.blosc import CNAMES, MAX_TYPESIZE, SHUFFLES
 from blazarr.codecs.checks import check_choice, wrong
 from blazarr.codecs.numcodecs.base import NumcodecsArrayBytes, NumcodecsBytesBytes
 from blazarr.codecs.zstd import MAX_LEVEL
+from blazarr.errors import CorruptError
 
 if TYPE_CHECKING:
+    from bz2 import BZ2Decompressor
+    from lzma import LZMADecompressor
+
     from blazarr.codecs.stage import Stage
 
 AUTOMATIC_SHUFFLE = -1
@@ -93,6 +98,12 @@ class LZ4(NumcodecsBytesBytes, codec_id="lz4"):
 class BZ2(NumcodecsBytesBytes, codec_id="bz2"):
     """bzip2."""
 
+    def decode_bounded(self, data: Buffer, limit: int | None) -> Buffer:
+        """Decode one or more streams."""
+        from bz2 import BZ2Decompressor
+
+        return _streams(BZ2Decompressor, (OSError,), data, limit, self.name)
+
     def max_encoded(self, size: int) -> int:
         """Return the bound that bzip2's manual gives."""
         return size + size // 100 + 600
@@ -101,9 +112,50 @@ class BZ2(NumcodecsBytesBytes, codec_id="bz2"):
 class LZMA(NumcodecsBytesBytes, codec_id="lzma"):
     """LZMA, in a container of xz by default."""
 
+    def decode_bounded(self, data: Buffer, limit: int | None) -> Buffer:
+        """Decode one or more streams."""
+        from lzma import FORMAT_RAW, LZMADecompressor, LZMAError
+
+        theirs = self.implementation()
+        filters = theirs.filters if theirs.format == FORMAT_RAW else None
+
+        def make() -> LZMADecompressor:
+            return LZMADecompressor(format=theirs.format, filters=filters)
+
+        return _streams(make, (LZMAError,), data, limit, self.name)
+
     def max_encoded(self, size: int) -> int:
         """Return a bound: data that doesn't compress is stored, in blocks of 64 KiB."""
         return size + size // 1024 + 4096
+
+
+def _streams(
+    make: Callable[[], BZ2Decompressor | LZMADecompressor],
+    failures: tuple[type[Exception], ...],
+    data: Buffer,
+    limit: int | None,
+    codec: str,
+) -> bytes:
+    """Decode streams that follow each other; as in the standard library, not what comes after."""
+    rest = bytes(data)
+    parts: list[bytes] = []
+    size = 0
+    while rest:
+        stream = make()
+        try:
+            part = stream.decompress(rest, -1 if limit is None else limit - size + 1)
+        except failures:
+            if parts:
+                break
+            raise
+        parts.append(part)
+        size += len(part)
+        if limit is not None and size > limit:
+            raise CorruptError(f"{codec}: data decodes to more than {limit} bytes", codec=codec)
+        if not stream.eof:
+            raise CorruptError(f"{codec}: data ends in the middle of a stream", codec=codec)
+        rest = stream.unused_data
+    return b"".join(parts)
 
 
 class Base64(NumcodecsBytesBytes, codec_id="base64"):
