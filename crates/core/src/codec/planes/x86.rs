@@ -300,3 +300,38 @@ unsafe fn store(to: *mut u8, vector: __m256i) {
     // SAFETY: the caller's promise; no alignment is needed.
     unsafe { _mm256_storeu_si256(to.cast(), vector) }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Rows of 32 bytes, and the plane that the scalar code makes of them.
+    fn rows_and_plane() -> ([u8; 256], [u8; 256]) {
+        let rows = std::array::from_fn(|i| (i * i * 31 + i * 7) as u8);
+        let mut plane = [0; 256];
+        super::super::scalar::rows_to_plane(&rows, 0, 0, &mut plane);
+        (rows, plane)
+    }
+
+    #[test]
+    fn bits_turn_alike_without_and_with_gfni() {
+        let (rows, plane) = rows_and_plane();
+        let (mut joined, mut split) = ([0; 256], [0; 256]);
+        if is_x86_feature_detected!("avx2") {
+            // SAFETY: AVX2 is there, and all buffers are as long as they have to be.
+            unsafe {
+                join_rows(rows.as_ptr(), WIDTH, joined.as_mut_ptr());
+                split_rows(plane.as_ptr(), split.as_mut_ptr(), WIDTH);
+            }
+            assert_eq!((joined, split), (plane, rows));
+        }
+        if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("gfni") {
+            // SAFETY: AVX2 and GFNI are there, and all buffers are as long as they have to be.
+            unsafe {
+                join_rows_gfni(rows.as_ptr(), WIDTH, joined.as_mut_ptr());
+                split_rows_gfni(plane.as_ptr(), split.as_mut_ptr(), WIDTH);
+            }
+            assert_eq!((joined, split), (plane, rows));
+        }
+    }
+}
