@@ -1,4 +1,5 @@
-//! How fast each codec decodes and encodes on one thread: `cargo run --release --example codec_speed [part of a step]`.
+//! How fast each codec decodes and encodes on one thread: `cargo run --release --example
+//! codec_speed [part of a step]`.
 //!
 //! Chunks of one size are decoded into a hot result of 64 MiB, as a read of a whole array does.
 
@@ -77,7 +78,8 @@ fn data_sets(len: usize) -> Vec<(&'static str, Vec<u8>)> {
     ]
 }
 
-/// The time that this thread has had a processor, which busy neighbours disturb less than the time of day.
+/// The time that this thread has had a processor, which busy neighbours disturb less than the time
+/// of day.
 fn cpu_seconds() -> f64 {
     let mut time = libc::timespec {
         tv_sec: 0,
@@ -141,7 +143,8 @@ fn measure(step: &str, data: &[u8], size: usize) -> Outcome<String> {
     ))
 }
 
-/// What zstd itself does with a context that is kept: nothing above it should cost more than a few percent.
+/// What zstd itself does with a context that is kept: nothing above it should cost more than a few
+/// percent.
 fn bare_zstd(data: &[u8], size: usize) -> Outcome<f64> {
     let chunks = data.chunks_exact(size).map(|chunk| {
         let mut out = Vec::with_capacity(zstd_safe::compress_bound(size));

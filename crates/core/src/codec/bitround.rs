@@ -1,4 +1,5 @@
-//! Floats rounded to fewer bits of the mantissa, so that they compress better. Decoding changes nothing.
+//! Floats rounded to fewer bits of the mantissa, so that they compress better. Decoding changes
+//! nothing.
 
 use super::support::{check_max, check_range, check_size, concat, copy_exact, resize};
 use super::{BytesCodec, CodecError, CodecErrorKind, Size};
@@ -63,8 +64,8 @@ impl BytesCodec for BitRound {
 
 /// Rounds little-endian floats of `N` bytes half to even at the bit above the `dropped` ones.
 ///
-/// Rounding up may carry into the exponent, which is what is wanted but for infinities and NaNs, where numcodecs lets
-/// it happen too.
+/// Rounding up may carry into the exponent, which is what is wanted but for infinities and NaNs,
+/// where numcodecs lets it happen too.
 fn round<const N: usize>(src: &[u8], dropped: u32, dst: &mut [u8]) {
     if dropped == 0 {
         return dst.copy_from_slice(src);

@@ -381,19 +381,3 @@ fn bytes_at<'a>(at: &Decoded, src: &'a [u8], front: &'a [u8], back: &'a [u8]) ->
         Decoded::Destination => &[],
     }
 }
-
-/// Reverses the bytes of each `unit` in place.
-pub fn swap_units(data: &mut [u8], unit: usize) {
-    match unit {
-        2 => swap_as::<2>(data),
-        4 => swap_as::<4>(data),
-        8 => swap_as::<8>(data),
-        16 => swap_as::<16>(data),
-        _ => {}
-    }
-}
-
-fn swap_as<const N: usize>(data: &mut [u8]) {
-    let (units, _) = data.as_chunks_mut::<N>();
-    units.iter_mut().for_each(|unit| unit.reverse());
-}

@@ -6,7 +6,7 @@ use std::ptr::NonNull;
 
 use libdeflate_sys as ffi;
 
-use super::support::{check_size, decode_growing, no_memory, reserve, too_big};
+use super::support::{Room, check_size, decode_growing, no_memory, reserve, too_big};
 use super::{CodecError, CodecErrorKind};
 
 /// A match of 258 bytes takes at least 2 bits.
@@ -66,20 +66,20 @@ pub(super) fn decode_bounded(
     max: usize,
     out: &mut Vec<u8>,
 ) -> Result<(), CodecError> {
-    let cap = src.len().saturating_mul(MAX_RATIO);
-    decode_growing(
-        format.name(),
-        out,
-        (declared_size(format, src), cap, max),
-        |out| {
-            // SAFETY: the vector's capacity is valid for writes, and what is counted as written was initialised.
-            unsafe {
-                let written = decode_into(format, src, out.as_mut_ptr(), out.capacity())?;
-                out.set_len(written);
-            }
-            Ok(())
-        },
-    )
+    let room = Room {
+        claimed: declared_size(format, src),
+        possible: src.len().saturating_mul(MAX_RATIO),
+        allowed: max,
+    };
+    decode_growing(format.name(), out, room, |out| {
+        // SAFETY: the vector's capacity is valid for writes, and what is counted as written was
+        // initialised.
+        unsafe {
+            let written = decode_into(format, src, out.as_mut_ptr(), out.capacity())?;
+            out.set_len(written);
+        }
+        Ok(())
+    })
 }
 
 /// The length modulo 2^32 that gzip keeps at the end of a member; a hint and no more.
@@ -139,7 +139,8 @@ unsafe fn decode_member(
     let (mut used, mut made) = (0, 0);
     let result = DECOMPRESSOR.with_borrow_mut(|slot| {
         let handle = decompressor(format, slot)?;
-        // SAFETY: the handle is live, `src` is valid for reads and `dst` for writes of the given lengths.
+        // SAFETY: the handle is live, `src` is valid for reads and `dst` for writes of the given
+        // lengths.
         Ok(unsafe {
             run(
                 handle,
@@ -220,7 +221,8 @@ pub(super) unsafe fn encode_into(
     };
     COMPRESSOR.with_borrow_mut(|slot| {
         let handle = compressor(format, level, slot)?;
-        // SAFETY: the handle is live, `src` is valid for reads and `dst` for writes of the given lengths.
+        // SAFETY: the handle is live, `src` is valid for reads and `dst` for writes of the given
+        // lengths.
         let written = unsafe { run(handle, src.as_ptr().cast(), src.len(), dst.cast(), room) };
         Ok(Some(written).filter(|&written| written > 0))
     })

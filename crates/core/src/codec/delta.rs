@@ -1,4 +1,5 @@
-//! The first number, then the differences from each number to the next, as numcodecs' delta filter stores them.
+//! The first number, then the differences from each number to the next, as numcodecs' delta filter
+//! stores them.
 
 use super::element::{Element, Number, convert, converted_len, converted_size, with_type};
 use super::support::{Scratch, check_max, check_size, resize, with_scratch};
@@ -60,7 +61,8 @@ impl BytesCodec for Delta {
             converted_len(NAME, src.len(), self.decoded, self.encoded)?,
         )?;
         with_scratch(NAME, &DIFFERENCES, src.len(), |differences| {
-            with_type!(self.decoded.kind, T => take_differences::<T>(src, self.decoded.big_endian, differences));
+            let big_endian = self.decoded.big_endian;
+            with_type!(self.decoded.kind, T => take_differences::<T>(src, big_endian, differences));
             convert(self.decoded, differences, self.encoded, out);
             Ok(())
         })

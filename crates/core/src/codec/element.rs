@@ -139,7 +139,8 @@ macro_rules! impl_number {
 
             #[inline]
             fn write(self, bytes: &mut [u8], big_endian: bool) {
-                bytes.copy_from_slice(&if big_endian { self.to_be_bytes() } else { self.to_le_bytes() });
+                let own = if big_endian { self.to_be_bytes() } else { self.to_le_bytes() };
+                bytes.copy_from_slice(&own);
             }
 
             #[inline]
@@ -173,7 +174,8 @@ pub(super) trait Cast<To> {
     fn cast(self) -> To;
 }
 
-// Small integers come by way of larger ones, as on the processors that numpy runs on: -1.0 becomes 255 and not 0.
+// Small integers come by way of larger ones, as on the processors that numpy runs on: -1.0 becomes
+// 255 and not 0.
 macro_rules! impl_casts {
     ($($From:ty)*) => {$(
         impl_casts!(@by $From, i64, i8 i16 i32 i64 u8 u16 u32);

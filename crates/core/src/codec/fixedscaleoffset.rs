@@ -1,7 +1,8 @@
-//! Numbers shifted, scaled and rounded, so that they fit a smaller type, as numcodecs' filter of that name does.
+//! Numbers shifted, scaled and rounded, so that they fit a smaller type, as numcodecs' filter of
+//! that name does.
 //!
-//! The arithmetic is done in the type that numpy does it in: floats of 4 or 8 bytes in their own; integers in their
-//! own when offset and scale are integers too, else as floats of 8 bytes.
+//! The arithmetic is done in the type that numpy does it in: floats of 4 or 8 bytes in their own;
+//! integers in their own when offset and scale are integers too, else as floats of 8 bytes.
 
 use serde::Deserialize;
 

@@ -60,7 +60,8 @@ impl BytesCodec for Lz4 {
         }
         reserve(NAME, out, HEADER + bound.unsigned_abs() as usize)?;
         out.extend_from_slice(&len.to_le_bytes());
-        // SAFETY: `src` is valid for reads of `len` bytes, and `bound` bytes after the header were reserved.
+        // SAFETY: `src` is valid for reads of `len` bytes, and `bound` bytes after the header were
+        // reserved.
         let written = unsafe {
             let dst = out.as_mut_ptr().add(HEADER).cast::<c_char>();
             lz4_sys::LZ4_compress_fast(src.as_ptr().cast(), dst, len, bound, self.acceleration)
@@ -105,7 +106,8 @@ pub(super) unsafe fn decode_block(
     let (Ok(block_len), Ok(room)) = (c_int::try_from(block.len()), c_int::try_from(size)) else {
         return Err(CodecError::corrupt(NAME, "a block of more than 2 GiB"));
     };
-    // SAFETY: `block` is valid for reads and `dst` for writes of the given lengths; LZ4_decompress_safe checks both.
+    // SAFETY: `block` is valid for reads and `dst` for writes of the given lengths;
+    // LZ4_decompress_safe checks both.
     let written =
         unsafe { lz4_sys::LZ4_decompress_safe(block.as_ptr().cast(), dst.cast(), block_len, room) };
     if written == room {

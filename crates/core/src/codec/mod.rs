@@ -1,7 +1,7 @@
 //! Bytes-to-bytes codecs, one file each, behind one bounded interface.
 //!
-//! Every decoder writes into a buffer whose size the metadata justifies and stops at its end. Input is hostile:
-//! no length in it is believed before it was checked against what is there.
+//! Every decoder writes into a buffer whose size the metadata justifies and stops at its end. Input
+//! is hostile: no length in it is believed before it was checked against what is there.
 
 pub mod bitround;
 pub mod blosc;
@@ -90,12 +90,13 @@ impl fmt::Display for CodecError {
 
 impl std::error::Error for CodecError {}
 
-/// A bytes-to-bytes step of a codec chain. One value serves many threads at once; contexts are kept per thread.
+/// A bytes-to-bytes step of a codec chain. One value serves many threads at once; contexts are kept
+/// per thread.
 pub trait BytesCodec: Send + Sync + fmt::Debug {
     fn name(&self) -> &str;
 
-    /// The length of the encoded form of `decoded` bytes; `AtMost` is a true upper bound for any encoder of this
-    /// format, since decoders of earlier steps are bounded by it.
+    /// The length of the encoded form of `decoded` bytes; `AtMost` is a true upper bound for any
+    /// encoder of this format, since decoders of earlier steps are bounded by it.
     fn encoded_size(&self, decoded: Size) -> Result<Size, CodecError>;
 
     /// Decodes all of `src` so that it fills `dst` exactly; anything else is an error.
@@ -107,13 +108,15 @@ pub trait BytesCodec: Send + Sync + fmt::Debug {
     /// Encodes `src` into `out` (its content is replaced; its capacity is reused).
     fn encode(&self, src: &[u8], out: &mut Vec<u8>) -> Result<(), CodecError>;
 
-    /// For codecs whose decoded form is a part of the encoded bytes (checksums): that part, checked.
+    /// For codecs whose decoded form is a part of the encoded bytes (checksums): that part,
+    /// checked.
     fn decode_view<'a>(&self, _src: &'a [u8]) -> Result<Option<&'a [u8]>, CodecError> {
         Ok(None)
     }
 
-    /// Decodes only `range` of the `total` decoded bytes into `dst`, where that is cheaper than decoding all.
-    /// `Ok(false)` says that this codec (or this stream) can't, and `dst` is untouched.
+    /// Decodes only `range` of the `total` decoded bytes into `dst`, where that is cheaper than
+    /// decoding all. `Ok(false)` says that this codec (or this stream) can't, and `dst` is
+    /// untouched.
     fn decode_range(
         &self,
         _src: &[u8],

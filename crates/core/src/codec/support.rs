@@ -10,10 +10,11 @@ pub(super) const RETAINED: usize = 64 << 20;
 
 /// The bound on what a compressor makes of `decoded` bytes.
 ///
-/// Formats with frames, blocks or members let an encoder add any number of empty ones, so no finite bound is exact.
-/// Real encoders stay far below this one: stored blocks cost 3 bytes in 1 KiB (zstd flushed at every KiB), 5 bytes in
-/// 16 KiB (deflate), 1 in 255 (lz4) or 1 in 32 (blosclz); zlib's own bound for its oddest settings is an eighth and a
-/// 64th; frame and member headers are 32 bytes or so, and 64 KiB leaves room for long names in gzip headers.
+/// Formats with frames, blocks or members let an encoder add any number of empty ones, so no finite
+/// bound is exact. Real encoders stay far below this one: stored blocks cost 3 bytes in 1 KiB (zstd
+/// flushed at every KiB), 5 bytes in 16 KiB (deflate), 1 in 255 (lz4) or 1 in 32 (blosclz); zlib's
+/// own bound for its oddest settings is an eighth and a 64th; frame and member headers are 32 bytes
+/// or so, and 64 KiB leaves room for long names in gzip headers.
 pub(super) fn compressed_bound(codec: &str, decoded: Size) -> Result<Size, CodecError> {
     let n = decoded.max();
     let slack = n / 4 + (64 << 10);
@@ -83,30 +84,36 @@ pub(super) fn copy_exact(codec: &str, src: &[u8], dst: &mut [u8]) -> Result<(), 
     Ok(())
 }
 
+/// How long decoded data of unknown length may be.
+pub(super) struct Room {
+    /// What the stream claims: a hint and no more.
+    pub claimed: Option<usize>,
+    /// What a stream of its length can make at the most.
+    pub possible: usize,
+    /// What the caller allows.
+    pub allowed: usize,
+}
+
 /// Replaces `out` by what `decode` puts into its capacity.
 ///
-/// `hint` is what the stream claims to need, `cap` what a stream of its length can need at the most, `max` what the
-/// caller allows. Memory is not touched before it is written, so a generous capacity costs address space only; a hint that was
-/// too small costs a second try.
+/// Memory is not touched before it is written, so a generous capacity costs address space only; a
+/// claim that was too small costs a second try.
 pub(super) fn decode_growing(
     codec: &str,
     out: &mut Vec<u8>,
-    (hint, cap, max): (Option<usize>, usize, usize),
+    room: Room,
     decode: impl Fn(&mut Vec<u8>) -> Result<(), CodecError>,
 ) -> Result<(), CodecError> {
-    let cap = cap.min(max);
-    let room = hint.unwrap_or(cap).min(cap);
-    reserve(codec, out, room)?;
+    let most = room.possible.min(room.allowed);
+    let first = room.claimed.unwrap_or(most).min(most);
+    reserve(codec, out, first)?;
     let mut done = decode(out);
-    if room < cap
-        && done
-            .as_ref()
-            .is_err_and(|e| e.kind == CodecErrorKind::WrongSize)
-    {
-        reserve(codec, out, cap)?;
+    let too_small = |e: &CodecError| e.kind == CodecErrorKind::WrongSize;
+    if first < most && done.as_ref().is_err_and(too_small) {
+        reserve(codec, out, most)?;
         done = decode(out);
     }
-    done.and_then(|()| check_max(codec, max, out.len()))
+    done.and_then(|()| check_max(codec, room.allowed, out.len()))
 }
 
 /// Rejects a decoded length other than the one the metadata wants.
@@ -127,12 +134,12 @@ pub(super) fn check_max(codec: &str, max: usize, got: usize) -> Result<(), Codec
     }
 }
 
-pub(super) fn wrong_size(codec: &str, wanted: usize, got: usize) -> CodecError {
+fn wrong_size(codec: &str, wanted: usize, got: usize) -> CodecError {
     let what = format!("decoded to {got} bytes where {wanted} were expected");
     CodecError::new(codec, CodecErrorKind::WrongSize, what)
 }
 
-pub(super) fn too_long(codec: &str, max: usize) -> CodecError {
+fn too_long(codec: &str, max: usize) -> CodecError {
     CodecError::new(
         codec,
         CodecErrorKind::WrongSize,

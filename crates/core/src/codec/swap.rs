@@ -30,7 +30,7 @@ impl Swap {
             return Err(CodecError::corrupt(NAME, what));
         }
         dst.copy_from_slice(src);
-        swap_in_place(dst, self.size);
+        swap_units(dst, self.size);
         Ok(())
     }
 }
@@ -60,23 +60,23 @@ impl BytesCodec for Swap {
 }
 
 /// Reverses the bytes of every unit of `size` bytes (2, 4, 8 or 16; otherwise nothing happens).
-pub fn swap_in_place(data: &mut [u8], size: usize) {
+pub fn swap_units(data: &mut [u8], size: usize) {
     #[cfg(target_arch = "x86_64")]
     if is_x86_feature_detected!("avx2") {
         // SAFETY: the processor has AVX2.
         return unsafe { swap_avx2(data, size) };
     }
-    swap_units(data, size);
+    swap_by_size(data, size);
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
 fn swap_avx2(data: &mut [u8], size: usize) {
-    swap_units(data, size);
+    swap_by_size(data, size);
 }
 
 #[inline(always)]
-fn swap_units(data: &mut [u8], size: usize) {
+fn swap_by_size(data: &mut [u8], size: usize) {
     match size {
         2 => swap_each::<2>(data),
         4 => swap_each::<4>(data),

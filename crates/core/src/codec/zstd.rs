@@ -1,7 +1,7 @@
 //! Zstandard, with one decompressor and one compressor kept per thread.
 //!
-//! A whole chunk is decoded in one shot into the destination, which is its own window: a frame that asks for a huge
-//! window allocates nothing.
+//! A whole chunk is decoded in one shot into the destination, which is its own window: a frame that
+//! asks for a huge window allocates nothing.
 
 use std::cell::RefCell;
 use std::ops::Range;
@@ -12,7 +12,7 @@ use zstd_safe::{
 };
 
 use super::support::{
-    RETAINED, check_range, check_size, compressed_bound, decode_growing, no_memory, reserve,
+    RETAINED, Room, check_range, check_size, compressed_bound, decode_growing, no_memory, reserve,
 };
 use super::{BytesCodec, CodecError, CodecErrorKind, Size};
 
@@ -57,10 +57,12 @@ impl BytesCodec for Zstd {
     }
 
     fn decode_bounded(&self, src: &[u8], max: usize, out: &mut Vec<u8>) -> Result<(), CodecError> {
-        let cap = src.len().saturating_mul(MAX_RATIO);
-        decode_growing(NAME, out, (declared_size(src), cap, max), |out| {
-            decode(src, out).map(drop)
-        })
+        let room = Room {
+            claimed: declared_size(src),
+            possible: src.len().saturating_mul(MAX_RATIO),
+            allowed: max,
+        };
+        decode_growing(NAME, out, room, |out| decode(src, out).map(drop))
     }
 
     fn encode(&self, src: &[u8], out: &mut Vec<u8>) -> Result<(), CodecError> {
@@ -70,7 +72,8 @@ impl BytesCodec for Zstd {
             .map_err(encode_error)
     }
 
-    /// Stops after the last byte that is wanted, where the frame has no checksum that would be left out.
+    /// Stops after the last byte that is wanted, where the frame has no checksum that would be left
+    /// out.
     fn decode_range(
         &self,
         src: &[u8],
@@ -161,7 +164,8 @@ fn with_decoder<T>(
 
 fn new_decoder() -> Result<DCtx<'static>, CodecError> {
     let mut context = DCtx::try_create().ok_or_else(|| no_memory(NAME, 0))?;
-    // What decoding in parts keeps is at most the content's size, whatever window the frame asks for.
+    // What decoding in parts keeps is at most the content's size, whatever window the frame asks
+    // for.
     let largest = DParameter::WindowLogMax(if cfg!(target_pointer_width = "64") {
         31
     } else {

@@ -7,7 +7,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::arena::{Arena, lease, room};
 use crate::array::Array;
-use crate::codec::chain::{self, DecodeError, Decoded, swap_units};
+use crate::codec::chain::{self, DecodeError, Decoded};
+use crate::codec::swap::swap_units;
 use crate::codec::{CodecError, CodecErrorKind, Size};
 use crate::error::{Error, Result};
 use crate::grid::{Axis, byte_count};

@@ -205,8 +205,31 @@ fn lying_blosc_headers_cost_nothing() {
 }
 
 #[test]
+fn blocks_cannot_share_one_long_stream() {
+    let codec =
+        build(r#"{"id":"blosc","cname":"zstd","clevel":5,"shuffle":"noshuffle","typesize":1}"#);
+    // Every block of one byte starts at the same stream: many empty zstd frames, then the byte.
+    let blocks = 20_000;
+    let zstd = build(r#"{"id":"zstd","level":1}"#);
+    let mut stream = encode(zstd.as_ref(), b"").repeat(20_000);
+    stream.extend(encode(zstd.as_ref(), b"x"));
+    let start = (16 + 4 * blocks as u32).to_le_bytes();
+    let mut frame = blosc(1, blocks as u32, 1, &start.repeat(blocks));
+    frame.extend((stream.len() as u32).to_le_bytes());
+    frame.extend(stream);
+    let len = frame.len() as u32;
+    frame[2] = 0x90;
+    frame[12..16].copy_from_slice(&len.to_le_bytes());
+    let error = codec
+        .decode_exact(&frame, &mut vec![0; blocks])
+        .unwrap_err();
+    assert!(error.what.contains("for 1 decoded"), "{error}");
+}
+
+#[test]
 fn declared_sizes_are_not_believed() {
-    // A zstd frame of one raw block of a byte that promises 2^62 bytes, and an lz4 header that promises 2 GiB.
+    // A zstd frame of one raw block of a byte that promises 2^62 bytes, and an lz4 header that
+    // promises 2 GiB.
     let zstd = b"\x28\xb5\x2f\xfd\xe0\0\0\0\0\0\0\0\x40\x09\0\0a";
     let lz4 = b"\xff\xff\xff\x7f\x10a";
     for (step, src) in [

@@ -1,4 +1,5 @@
-//! Every codec under the same laws: round trips, exact sizes, and errors instead of panics for hostile input.
+//! Every codec under the same laws: round trips, exact sizes, and errors instead of panics for
+//! hostile input.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 

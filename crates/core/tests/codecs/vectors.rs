@@ -1,4 +1,5 @@
-//! What numcodecs made of small inputs, decoded; and encoded in the same way where the format leaves no choice.
+//! What numcodecs made of small inputs, decoded; and encoded in the same way where the format
+//! leaves no choice.
 
 use std::collections::HashMap;
 

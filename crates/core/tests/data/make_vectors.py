@@ -1,7 +1,8 @@
 """Write codec_vectors.json: what numcodecs 0.17 makes of small inputs, for every codec and option.
 
-Run with numcodecs 0.17, numpy 2 and google-crc32c installed: ``python make_vectors.py``. Each vector names its
-input, holds the encoded bytes in hexadecimal and, for lossy codecs, the decoded bytes as well.
+Run with numcodecs 0.17, numpy 2 and google-crc32c installed: ``python make_vectors.py``. Each
+vector names its input, holds the encoded bytes in hexadecimal and, for lossy codecs, the decoded
+bytes as well.
 """
 
 import json

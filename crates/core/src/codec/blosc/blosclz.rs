@@ -1,8 +1,9 @@
 //! BloscLZ, the compressor that is blosc's own: runs of literals and matches.
 //!
-//! A control byte below 32 is followed by that many literals and one more. Else its high 3 bits are a length, which
-//! goes on in further bytes where all are set, and its low 5 bits the high part of a distance, whose low part follows.
-//! The greatest distance that this can tell means that two bytes with the rest of it come next.
+//! A control byte below 32 is followed by that many literals and one more. Else its high 3 bits are
+//! a length, which goes on in further bytes where all are set, and its low 5 bits the high part of
+//! a distance, whose low part follows. The greatest distance that this can tell means that two
+//! bytes with the rest of it come next.
 
 /// A length byte stands for at most 255 bytes.
 pub(super) const MAX_RATIO: usize = 255;
@@ -111,7 +112,8 @@ fn hash(src: &[u8], at: usize, bits: u32) -> usize {
     (word.wrapping_mul(2_654_435_761) >> (32 - bits)) as usize
 }
 
-/// How long the bytes from `candidate` on are the same as those from `at` on, leaving the last literals out.
+/// How long the bytes from `candidate` on are the same as those from `at` on, leaving the last
+/// literals out.
 fn match_length(src: &[u8], candidate: usize, at: usize) -> usize {
     let end = src.len() - LAST_LITERALS / 2;
     let (old, new) = (&src[candidate..], &src[at..end]);

@@ -96,12 +96,14 @@ fn block_for_cache(codec: &Blosc) -> usize {
     }
 }
 
-/// Room for one cache-sized stream for each byte of the elements, within what a thread's caches hold.
+/// Room for one cache-sized stream for each byte of the elements, within what a thread's caches
+/// hold.
 fn enlarged(codec: &Blosc, blocksize: usize) -> usize {
     (blocksize.min(1 << 18) * codec.typesize).clamp(1 << 16, 1 << 20)
 }
 
-/// Writes the blocks after the header, giving the frame's length, or nothing where storing is shorter.
+/// Writes the blocks after the header, giving the frame's length, or nothing where storing is
+/// shorter.
 fn compress(
     codec: &Blosc,
     header: &Header,

@@ -104,7 +104,8 @@ impl<'a> Frame<'a> {
         })
     }
 
-    /// Checks that all streams lie in the frame and could be as long as they should, without decoding.
+    /// Checks that all streams lie in the frame and could be as long as they should, without
+    /// decoding.
     pub(super) fn check_streams(&self) -> Result<(), CodecError> {
         if self.header.stored {
             return Ok(());
@@ -223,6 +224,10 @@ impl<'a> Streams<'a> {
             let what = format!("a stream of {len} bytes where {} are left", rest.len());
             return Err(CodecError::corrupt(NAME, what));
         };
+        if len > longest_stream(self.decoded) {
+            let what = format!("a stream of {len} bytes for {} decoded ones", self.decoded);
+            return Err(CodecError::corrupt(NAME, what));
+        }
         self.at += len;
         Ok(stream)
     }
@@ -241,4 +246,10 @@ impl<'a> Streams<'a> {
         self.at += 4;
         Ok(u32::from_le_bytes(*bytes) as usize)
     }
+}
+
+/// What does not become shorter is stored, but for snappy, which may add this much. Streams are
+/// held to it so that blocks that share one long stream cannot make a small frame slow to read.
+fn longest_stream(decoded: usize) -> usize {
+    decoded + decoded / 6 + 32
 }

@@ -51,7 +51,8 @@ fn damaged(compressor: &str) -> CodecError {
     CodecError::corrupt(compressor, "the stream is damaged")
 }
 
-/// Rejects a stream that is too short for what it should make, so that a lying header costs nothing.
+/// Rejects a stream that is too short for what it should make, so that a lying header costs
+/// nothing.
 pub(super) fn check_plausible(
     compressor: Compressor,
     src: &[u8],

@@ -1,7 +1,9 @@
-//! Blosc 1: a buffer cut into blocks, each shuffled and then compressed by one of several compressors.
+//! Blosc 1: a buffer cut into blocks, each shuffled and then compressed by one of several
+//! compressors.
 //!
-//! Decoder and encoder are our own, over the same compression libraries as the codecs of those names: no global state,
-//! every offset and length checked, contexts and scratch kept per thread, and only the blocks decoded that are needed.
+//! Decoder and encoder are our own, over the same compression libraries as the codecs of those
+//! names: no global state, every offset and length checked, contexts and scratch kept per thread,
+//! and only the blocks decoded that are needed.
 
 mod blosclz;
 mod encode;

@@ -1,7 +1,7 @@
 //! Bytes and bits of elements gathered into planes, and back: what the shuffle filters do.
 //!
-//! A byte plane holds one byte of every element. In bit shuffling each byte plane is 8 rows, one for every bit, in
-//! which the bit of element `i` is bit `i % 8` of byte `i / 8`.
+//! A byte plane holds one byte of every element. In bit shuffling each byte plane is 8 rows, one
+//! for every bit, in which the bit of element `i` is bit `i % 8` of byte `i / 8`.
 
 mod scalar;
 #[cfg(target_arch = "x86_64")]
@@ -10,7 +10,8 @@ mod x86;
 /// The elements whose bits are gathered at a time: 64 bytes of a row, which is a line of the cache.
 const BIT_GROUP: usize = 512;
 
-/// Joins byte planes into elements of `size` bytes; `plane` gives each plane's bytes, one for every element of `dst`.
+/// Joins byte planes into elements of `size` bytes; `plane` gives each plane's bytes, one for every
+/// element of `dst`.
 pub fn join_bytes<'a>(size: usize, plane: impl Fn(usize) -> &'a [u8], dst: &mut [u8]) {
     assert!(
         size > 0 && dst.len().is_multiple_of(size),
@@ -52,7 +53,8 @@ pub fn split_bytes(src: &[u8], size: usize, dst: &mut [u8]) {
     scalar::split_bytes(src, size, done, dst);
 }
 
-/// Joins byte planes made of bit rows into elements of `size` bytes, of which there is a multiple of 8.
+/// Joins byte planes made of bit rows into elements of `size` bytes, of which there is a multiple
+/// of 8.
 pub fn join_bits<'a>(
     size: usize,
     plane: impl Fn(usize) -> &'a [u8],
@@ -70,7 +72,8 @@ pub fn join_bits<'a>(
     }
 }
 
-/// Splits elements of `size` bytes, of which there is a multiple of 8, into byte planes made of bit rows.
+/// Splits elements of `size` bytes, of which there is a multiple of 8, into byte planes made of bit
+/// rows.
 pub fn split_bits(src: &[u8], size: usize, scratch: &mut [u8], dst: &mut [u8]) {
     let elements = src.len() / size;
     assert!(

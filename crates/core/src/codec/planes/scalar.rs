@@ -1,6 +1,7 @@
 //! The plane functions for any processor, and for what is left after whole vectors.
 
-/// The elements that are joined at a time, so that they stay in the nearest cache while plane after plane comes in.
+/// The elements that are joined at a time, so that they stay in the nearest cache while plane after
+/// plane comes in.
 const TILE: usize = 64;
 
 /// Joins the elements from `done` on.

@@ -1,7 +1,8 @@
-//! The plane functions with AVX2, and GFNI where there is it. Each returns how much it did; the rest is scalar work.
+//! The plane functions with AVX2, and GFNI where there is it. Each returns how much it did; the
+//! rest is scalar work.
 //!
-//! One step does all: interleaving the bytes of the first half of a list of vectors with those of the second half.
-//! After log2(N) such rounds N planes are joined.
+//! One step does all: interleaving the bytes of the first half of a list of vectors with those of
+//! the second half. After log2(N) such rounds N planes are joined.
 
 use std::arch::x86_64::*;
 
@@ -16,7 +17,8 @@ pub(super) fn join_bytes<'a>(
     if !is_x86_feature_detected!("avx2") {
         return 0;
     }
-    // SAFETY: AVX2 is there, and the caller has checked that all planes are equally long and fill `dst`.
+    // SAFETY: AVX2 is there, and the caller has checked that all planes are equally long and fill
+    // `dst`.
     unsafe {
         match size {
             2 => join::<2>(std::array::from_fn(|j| plane(j).as_ptr()), dst),
@@ -56,7 +58,8 @@ pub(super) fn rows_to_plane(rows: &[u8], at: usize, plane: &mut [u8]) -> usize {
     }
     let gfni = is_x86_feature_detected!("gfni");
     for step in 0..steps {
-        // SAFETY: AVX2 is there (and GFNI where it is used); 32 bytes of each row and 256 bytes of the plane exist.
+        // SAFETY: AVX2 is there (and GFNI where it is used); 32 bytes of each row and 256 bytes of
+        // the plane exist.
         unsafe {
             let from = rows.as_ptr().add(at + step * WIDTH);
             let to = plane.as_mut_ptr().add(step * 8 * WIDTH);
@@ -82,7 +85,8 @@ pub(super) fn plane_to_rows(plane: &[u8], at: usize, rows: &mut [u8]) -> usize {
     }
     let gfni = is_x86_feature_detected!("gfni");
     for step in 0..steps {
-        // SAFETY: AVX2 is there (and GFNI where it is used); 256 bytes of the plane and 32 bytes of each row exist.
+        // SAFETY: AVX2 is there (and GFNI where it is used); 256 bytes of the plane and 32 bytes of
+        // each row exist.
         unsafe {
             let from = plane.as_ptr().add(step * 8 * WIDTH);
             let to = rows.as_mut_ptr().add(at + step * WIDTH);
@@ -117,7 +121,8 @@ unsafe fn join<const N: usize>(planes: [*const u8; N], dst: &mut [u8]) -> usize 
 unsafe fn split<const N: usize>(src: &[u8], dst: &mut [u8]) -> usize {
     let (count, steps) = (src.len() / N, src.len() / (N * WIDTH));
     for step in 0..steps {
-        // SAFETY: `N` vectors a step lie in `src`, and one a step in each of the `N` planes of `count` bytes.
+        // SAFETY: `N` vectors a step lie in `src`, and one a step in each of the `N` planes of
+        // `count` bytes.
         unsafe {
             let vectors = deinterleave(load_joined::<N>(src.as_ptr().add(step * N * WIDTH)));
             for (j, vector) in vectors.into_iter().enumerate() {
@@ -184,7 +189,8 @@ unsafe fn split_rows_gfni(plane: *const u8, rows: *mut u8, stride: usize) {
 /// Added to byte numbers of the low half of a 16-byte lane to name those of the high half.
 const HIGH_HALF: i64 = 0x0808_0808_0808_0808;
 
-/// Joins `N` planes: byte `i` of all vectors, in order, then byte `i + 1` (within each 16-byte lane).
+/// Joins `N` planes: byte `i` of all vectors, in order, then byte `i + 1` (within each 16-byte
+/// lane).
 #[inline]
 #[target_feature(enable = "avx2")]
 fn interleave<const N: usize>(mut vectors: [__m256i; N]) -> [__m256i; N] {
