@@ -83,9 +83,25 @@ __all__ = [
 ]
 
 _NODES = frozenset({"Array", "AsyncArray", "AsyncGroup", "Group"})
-# zarr-python's names for two rooms.
-_ROOMS = {"storage": "stores", "dtype": "dtypes"}
-_OPENED_ON_USE = frozenset({"aio", "api", "codecs", "dtypes", "errors", "grids", "stores"})
+_OPENED_ON_USE = frozenset(
+    {
+        "abc",
+        "aio",
+        "api",
+        "codecs",
+        "dtype",
+        "dtypes",
+        "errors",
+        "experimental",
+        "grids",
+        "metadata",
+        "registry",
+        "storage",
+        "stores",
+        "testing",
+        "types",
+    }
+)
 
 if not _core.OPTIMISED:
     warnings.warn(
@@ -97,9 +113,8 @@ if not _core.OPTIMISED:
 
 
 def __getattr__(name: str) -> Any:
-    room = _ROOMS.get(name, name)
-    if room in _OPENED_ON_USE:
-        return importlib.import_module(f"blazarr.{room}")
+    if name in _OPENED_ON_USE:
+        return importlib.import_module(f"blazarr.{name}")
     if name not in __all__:
         raise AttributeError(f"module 'blazarr' has no attribute {name!r}")
     value = getattr(
@@ -110,4 +125,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*__all__, *_ROOMS, *_OPENED_ON_USE})
+    return sorted({*__all__, *_OPENED_ON_USE})

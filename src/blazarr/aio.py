@@ -1,21 +1,15 @@
-"""The functions of `blazarr.api` for ``async`` code (zarr-python: ``zarr.api.asynchronous``).
-
-There is one implementation, the synchronous one; each function here runs it in a thread.
-"""
+"""A short name for `blazarr.api.asynchronous`."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from blazarr import api
-from blazarr.nodes.asynchronous import AsyncArray, AsyncGroup, awaited, iterated
+from blazarr.api import asynchronous
+from blazarr.api.asynchronous import AsyncArray, AsyncGroup
 
 __all__ = ["AsyncArray", "AsyncGroup"]
-__all__ += api.__all__
+__all__ += asynchronous.__all__
 
 
 def __getattr__(name: str) -> Any:
-    if name not in api.__all__:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    function = getattr(api, name)
-    return iterated(function) if name == "create_hierarchy" else awaited(function)
+    return getattr(asynchronous, name)
