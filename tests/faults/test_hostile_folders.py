@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import blazarr
-from blazarr.errors import BlazarrError, CorruptError, LimitError, StoreError
+from blazarr.errors import BlazarrError, CorruptError, LimitError, NotFoundError, StoreError
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="pipes, links and sparse files")
 
@@ -63,13 +63,16 @@ def test_a_pipe_does_not_hang(tmp_path, array, key):
         blazarr.open_array(tmp_path)[...]
 
 
-@pytest.mark.parametrize("key", ["zarr.json", "c/0/0"])
-def test_a_folder_in_place_of_a_file(tmp_path, array, key):
-    (tmp_path / key).unlink()
-    (tmp_path / key).mkdir()
+def test_a_folder_in_place_of_a_file_is_no_object(tmp_path, array):
+    for key in ("c/0/0", "zarr.json"):
+        (tmp_path / key).unlink()
+        (tmp_path / key).mkdir()
+    np.testing.assert_array_equal(array[...], np.zeros((8, 8)))
     with pytest.raises(StoreError) as caught:
-        blazarr.open_array(tmp_path)[...]
-    assert caught.value.key == key
+        array[...] = 2
+    assert caught.value.key == "c/0/0"
+    with pytest.raises(NotFoundError):
+        blazarr.open_array(tmp_path)
 
 
 def test_a_loop_of_links(tmp_path, array):

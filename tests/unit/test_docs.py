@@ -29,6 +29,8 @@ def kinds_in_the_sources() -> set[str]:
             if isinstance(node, ast.Call) and ast.unparse(node.func).endswith("Error"):
                 values = [keyword.value for keyword in node.keywords if keyword.arg == "kind"]
                 kinds |= {value.value for value in values if isinstance(value, ast.Constant)}
+    border = (REPOSITORY / "crates" / "py" / "src" / "errors.rs").read_text(encoding="utf-8")
+    kinds |= set(re.findall(r'"\w+Error",\s*"([a-z-]+)"', border))
     return kinds
 
 

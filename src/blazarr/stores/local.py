@@ -44,11 +44,16 @@ class LocalStore(KeyedStore):
             raise TypeError(f"root is a str or a path, not {type(root).__name__}")
         if durability not in {"system", "fsync"}:
             raise ValueError(f"durability is 'system' or 'fsync', not {durability!r}")
-        self.root = Path(os.path.abspath(root))  # noqa: PTH100 - without following links
+        self._root = os.path.abspath(os.fspath(root))  # noqa: PTH100 - without following links
         self.durability = durability
         self.locking = locking
         self._read_only = read_only
-        self.values = _core.LocalStore(self.root, fsync=durability == "fsync", locking=locking)
+        self.values = _core.LocalStore(self._root, fsync=durability == "fsync", locking=locking)
+
+    @cached_property
+    def root(self) -> Path:
+        """The folder."""
+        return Path(self._root)
 
     @cached_property
     def capabilities(self) -> Capabilities:
@@ -62,13 +67,15 @@ class LocalStore(KeyedStore):
         )
 
     def with_read_only(self, read_only: bool = True) -> LocalStore:
-        """Return a store over the same folder that refuses changes or does not."""
+        """Return this store, or one over the same folder, that refuses changes or does not."""
+        if read_only == self._read_only:
+            return self
         return LocalStore(
-            self.root, read_only=read_only, durability=self.durability, locking=self.locking
+            self._root, read_only=read_only, durability=self.durability, locking=self.locking
         )
 
     def _state(self) -> tuple[Any, ...]:
-        return self.root, self._read_only, self.durability, self.locking
+        return self._root, self._read_only, self.durability, self.locking
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _restore, self._state()
@@ -83,11 +90,11 @@ class LocalStore(KeyedStore):
         return f"file://{self.root.as_posix()}"
 
     def __repr__(self) -> str:
-        return f"LocalStore({str(self.root)!r}{', read_only=True' if self._read_only else ''})"
+        return f"LocalStore({self._root!r}{', read_only=True' if self._read_only else ''})"
 
 
 def _restore(
-    root: Path,
+    root: str,
     read_only: bool,
     durability: Literal["system", "fsync"],
     locking: Literal["flock", "none"],

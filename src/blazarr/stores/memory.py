@@ -40,7 +40,9 @@ class MemoryStore(KeyedStore):
         return Capabilities(read_only=self._read_only, conditional=True, ranges=True, atomic=True)
 
     def with_read_only(self, read_only: bool = True) -> MemoryStore:
-        """Return a store over the same content that refuses changes or does not."""
+        """Return this store, or one over the same content, that refuses changes or does not."""
+        if read_only == self._read_only:
+            return self
         return _over(self.values, read_only)
 
     def _content(self) -> dict[str, bytes]:

@@ -36,7 +36,7 @@ def store_from(
     """
     if mode is not None and mode not in MODES:
         raise BlazarrError(f"mode is one of {MODES}, not {mode!r}", argument="mode")
-    made = _make(store, dict(storage_options or {}))
+    made = _make(store, dict(storage_options or {}), read_only=mode == "r")
     if mode == "r":
         return made.with_read_only(), ""
     if mode is not None and made.read_only:
@@ -59,9 +59,9 @@ def native(store: Store) -> _core.Store:
     return found.as_read_only() if store.read_only else found
 
 
-def _make(store: Any, options: dict[str, Any]) -> Store:
+def _make(store: Any, options: dict[str, Any], *, read_only: bool) -> Store:
     if isinstance(store, str | os.PathLike):
-        return _from_text(os.fspath(store), options)
+        return LocalStore(_folder(os.fspath(store)), read_only=read_only, **options)
     if options:
         raise BlazarrError(
             f"storage_options go with a path or URL, not with {type(store).__name__}",
@@ -70,7 +70,7 @@ def _make(store: Any, options: dict[str, Any]) -> Store:
     if isinstance(store, Store):
         return store
     if store is None or isinstance(store, MutableMapping):
-        return MemoryStore(store)
+        return MemoryStore(store, read_only=read_only)
     raise UnsupportedError(
         f"a {type(store).__module__}.{type(store).__qualname__} is not a store; pass a path, a "
         f"dict, or a blazarr.stores.Store (zarr-python's stores come with a later release)",
@@ -78,7 +78,7 @@ def _make(store: Any, options: dict[str, Any]) -> Store:
     )
 
 
-def _from_text(text: str, options: dict[str, Any]) -> Store:
+def _folder(text: str) -> str:
     scheme = urlsplit(text).scheme if "://" in text else ""
     if scheme not in {"", "file"}:
         raise UnsupportedError(
@@ -92,7 +92,7 @@ def _from_text(text: str, options: dict[str, Any]) -> Store:
             f"{path!r} is a file, not a folder; zip files come with a later release",
             argument="store",
         )
-    return LocalStore(path, **options)
+    return path
 
 
 def _path_of_url(url: str) -> str:
