@@ -10,6 +10,7 @@ import numpy as np
 from blazarr.api.creating import from_array
 from blazarr.api.opening import open_array
 from blazarr.engine.array_config import ArrayConfigLike
+from blazarr.errors import BlazarrError
 from blazarr.nodes import classic, creation, opening
 from blazarr.nodes.array import Array
 from blazarr.nodes.request import DEFAULT_FILL_VALUE
@@ -119,7 +120,7 @@ def array(data: Any, **kwargs: Any) -> Array:
     if isinstance(data, Array):
         return from_array(kwargs.pop("store", None), data=data, **kwargs)
     if kwargs.pop("read_only", False):
-        raise ValueError("read_only=True is no longer supported when creating new arrays")
+        raise BlazarrError("a new array cannot be read-only", argument="read_only")
     if not (hasattr(data, "shape") and hasattr(data, "dtype")):
         data = np.asanyarray(data)
     given = {name: value for name, value in kwargs.items() if value is not None}

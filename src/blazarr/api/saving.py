@@ -8,6 +8,7 @@ import numpy as np
 
 from blazarr.api.classic import create
 from blazarr.api.opening import open
+from blazarr.errors import BlazarrError
 from blazarr.nodes import classic, creation, opening
 from blazarr.nodes.array import Array
 from blazarr.nodes.group import Group
@@ -99,7 +100,7 @@ def save_group(
     """
     arrays = {**{f"arr_{number}": arr for number, arr in enumerate(args)}, **kwargs}
     if not arrays:
-        raise ValueError("at least one array must be provided")
+        raise BlazarrError("give at least one array to save", argument="args")
     _check_arrays(*arrays.values())
     chosen = zarr_format or creation.default_format()
     # Everything that can be refused is refused before the old group goes.

@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any, Literal
 
 from blazarr.config import config
+from blazarr.errors import BlazarrError
 
 MemoryOrder = Literal["C", "F"]
 
@@ -34,7 +35,12 @@ class ArrayConfig:
 
     def __post_init__(self) -> None:
         if self.order not in ("C", "F"):
-            raise ValueError(f"order must be 'C' or 'F', not {self.order!r}")
+            raise BlazarrError(f"order must be 'C' or 'F', not {self.order!r}", argument="order")
+        for name in ("write_empty_chunks", "read_missing_chunks"):
+            if not isinstance(getattr(self, name), bool):
+                raise BlazarrError(
+                    f"{name} must be True or False, not {getattr(self, name)!r}", argument=name
+                )
 
     @classmethod
     def parse(cls, given: ArrayConfigLike | None) -> ArrayConfig:

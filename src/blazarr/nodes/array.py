@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from blazarr.engine.array_config import ArrayConfig, ArrayConfigLike
-from blazarr.errors import SelectionError
+from blazarr.errors import BlazarrError, SelectionError
 from blazarr.indexing import Selection, field_dtype, parse_basic, parse_getitem, pop_fields
 from blazarr.indexing.fields import Fields
 from blazarr.metadata import ArrayMetadata
@@ -106,7 +106,7 @@ class Array(Described, Selectable):
 
     def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> Any:
         if copy is False:
-            raise ValueError("`copy=False` is not supported: reading an array makes a copy.")
+            raise BlazarrError("copy=False is not possible: reading makes a copy", argument="copy")
         return np.asarray(self[...], dtype=dtype)
 
     @property

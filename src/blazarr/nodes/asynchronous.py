@@ -12,7 +12,7 @@ from typing import Any
 
 
 class _Facade:
-    """A node whose methods are awaited; its properties are the node's own."""
+    """A node (or its accessor) whose methods are awaited; its properties are the node's own."""
 
     __slots__ = ("node",)
 
@@ -59,6 +59,16 @@ class AsyncArray(_Facade):
 
     __slots__ = ()
     _reading = frozenset({"nchunks_initialized"})
+
+    @property
+    def oindex(self) -> _Facade:
+        """Orthogonal selection: ``await array.oindex.getitem(key)``."""
+        return _Facade(self.node.oindex)
+
+    @property
+    def vindex(self) -> _Facade:
+        """Points and masks: ``await array.vindex.getitem(key)``."""
+        return _Facade(self.node.vindex)
 
 
 class AsyncGroup(_Facade):

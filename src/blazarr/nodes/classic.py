@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from blazarr.engine.array_config import ArrayConfig, ArrayConfigLike
-from blazarr.errors import ZarrRuntimeWarning
+from blazarr.errors import BlazarrError, ZarrRuntimeWarning
 from blazarr.nodes import creation
 from blazarr.nodes.array import Array
 from blazarr.nodes.location import StorePath
@@ -55,7 +55,7 @@ class ClassicRequest:
             meta_array=self.meta_array,
         )
         if self.chunks is not None and self.chunk_shape is not None:
-            raise ValueError("give only one of chunks and chunk_shape")
+            raise BlazarrError("give only one of chunks and chunk_shape", argument="chunk_shape")
         chunks = self.chunk_shape if self.chunks is None else self.chunks
         zarr_format = self.zarr_format or creation.default_format()
         return ArrayRequest(
@@ -88,7 +88,9 @@ class ClassicRequest:
         for name, other in instead.items():
             value = getattr(self, name)
             if value is not None and not (isinstance(value, str) and value == "auto"):
-                raise ValueError(f"format {zarr_format} has no {name}; use {other} instead")
+                raise BlazarrError(
+                    f"format {zarr_format} has no {name}; use {other} instead", argument=name
+                )
 
 
 def create(
@@ -121,6 +123,8 @@ def create(
     if write_empty_chunks is not None:
         parsed = replace(parsed, write_empty_chunks=write_empty_chunks)
     request = ClassicRequest(**arguments).request()
+    if request.zarr_format == 2 and request.order is None:
+        request = replace(request, order=parsed.order)
     if data is None:
         return creation.create_array(place, request, overwrite=overwrite, config=parsed)
     return creation.create_filled(place, request, data, overwrite=overwrite, config=parsed)
@@ -167,7 +171,7 @@ def renamed_compressor(compressor: Any, compressors: Any) -> Any:
     if isinstance(compressor, str) and compressor == "auto":
         return compressors
     if not (isinstance(compressors, str) and compressors == "auto"):
-        raise ValueError("give only one of compressor and compressors")
+        raise BlazarrError("give only one of compressor and compressors", argument="compressor")
     return compressor
 
 

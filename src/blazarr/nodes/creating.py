@@ -10,6 +10,7 @@ import numpy as np
 
 from blazarr.dtypes import parse_data_type
 from blazarr.engine.array_config import ArrayConfigLike
+from blazarr.errors import BlazarrError
 from blazarr.metadata import GroupMetadata
 from blazarr.nodes import classic, creation
 from blazarr.nodes.array import Array
@@ -171,5 +172,7 @@ class Creating(Placed, ABC):
     def _format(self, arguments: Mapping[str, Any]) -> int:
         own = self.metadata.zarr_format
         if arguments.get("zarr_format") not in (None, own):
-            raise ValueError(f"a group of format {own} holds only arrays of format {own}")
+            raise BlazarrError(
+                f"a group of format {own} holds only arrays of format {own}", argument="zarr_format"
+            )
         return own

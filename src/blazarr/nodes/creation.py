@@ -9,6 +9,7 @@ import numpy as np
 
 from blazarr.config import config as settings
 from blazarr.engine.array_config import ArrayConfigLike
+from blazarr.errors import BlazarrError
 from blazarr.grids import ChunkGrid
 from blazarr.indexing import parse_basic
 from blazarr.metadata import ArrayMetadata
@@ -55,7 +56,9 @@ def create_array(
     if data is None:
         return _store(place, request.metadata(), overwrite=overwrite, config=config)
     if request.shape is not None or request.dtype is not None:
-        raise ValueError("data= gives shape and data type; leave out shape= and dtype=")
+        raise BlazarrError(
+            "data= gives shape and data type; leave out shape= and dtype=", argument="data"
+        )
     return from_array(
         place, request, data=data, write_data=write_data, overwrite=overwrite, config=config
     )
@@ -219,9 +222,10 @@ def _refuse_overlap(source: StorePath, place: StorePath) -> None:
     same_store = StorePath(source.store).is_same(StorePath(place.store))
     nested = source.prefix.startswith(place.prefix) or place.prefix.startswith(source.prefix)
     if same_store and nested:
-        raise ValueError(
+        raise BlazarrError(
             f"{place} cannot be overwritten with the array at {source}, because one is inside of "
-            "the other; write to another path, or pass data=array[...]"
+            "the other; write to another path, or pass data=array[...]",
+            argument="data",
         )
 
 

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 from blazarr.errors import (
     ArrayNotFoundError,
+    BlazarrError,
     ConflictError,
     ContainsArrayAndGroupError,
     ContainsArrayError,
@@ -52,7 +53,9 @@ def read_node(place: StorePath, zarr_format: int | None = None) -> NodeMetadata 
         2 or 3; None takes what is there, and format 3 where both are.
     """
     if zarr_format not in (None, 2, 3):
-        raise ValueError(f"zarr_format must be 2, 3 or None, not {zarr_format!r}")
+        raise BlazarrError(
+            f"zarr_format must be 2, 3 or None, not {zarr_format!r}", argument="zarr_format"
+        )
     for names in (V3, V2) if zarr_format is None else (_names(zarr_format),):
         found = _parse(place, place.read(names))
         if found is not None:
@@ -254,7 +257,9 @@ def move(source: StorePath, dest: StorePath) -> None:
     """Move everything at a place to another one, where no node may be."""
     source.require_writable()
     if dest.prefix.startswith(source.prefix):
-        raise ValueError(f"{source} cannot be moved to {dest}, which is inside of it")
+        raise BlazarrError(
+            f"{source} cannot be moved to {dest}, which is inside of it", argument="dest"
+        )
     metadata = read_node(source)
     if metadata is None:
         raise NotFoundError(f"there is no array or group at {source}", key=source.path)

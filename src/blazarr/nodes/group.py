@@ -331,13 +331,17 @@ class Group(Creating):
 
         Parameters
         ----------
-        expand, plain
-            Accepted for zarr-python's sake.
+        expand
+            Not implemented, as in zarr-python.
+        plain
+            Accepted for zarr-python's sake; text is always plain.
         level
             How deep below the members themselves; None goes to the bottom.
         max_nodes
             How many nodes to draw at most.
         """
+        if expand is not None:
+            raise NotImplementedError("'expand' is not implemented; leave it out")
         nodes = self.members(level)
         shown = [
             TreeNode(path, f" {node.shape} {node.dtype}" if isinstance(node, Array) else "")

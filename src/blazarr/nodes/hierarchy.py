@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from blazarr.errors import ContainsArrayError
+from blazarr.errors import BlazarrError, ContainsArrayError
 from blazarr.metadata import ArrayMetadata
 from blazarr.nodes import documents
 from blazarr.nodes.array import Array
@@ -47,7 +47,9 @@ def create(
 
 def _check(nodes: Mapping[str, NodeMetadata], places: Mapping[str, StorePath]) -> None:
     if len({node.zarr_format for node in nodes.values()}) > 1:
-        raise ValueError("the nodes of a hierarchy have one Zarr format; these have both")
+        raise BlazarrError(
+            "the nodes of a hierarchy have one Zarr format; these have both", argument="nodes"
+        )
     for path, node in nodes.items():
         node.to_documents()
         if isinstance(node, ArrayMetadata):

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any, SupportsIndex
 
 from blazarr.codecs import Codec, parse_codec, parse_v2_codec
-from blazarr.errors import SelectionError
+from blazarr.errors import BlazarrError, SelectionError
 from blazarr.grids import ChunkGrid
 from blazarr.metadata import ArrayMetadata, CodecSpec
 from blazarr.nodes.location import StorePath
@@ -29,7 +29,7 @@ def parse_shape(shape: Any) -> Shape:
                 f"a shape is an integer or a sequence of integers, not {shape!r}"
             ) from None
     if any(size < 0 for size in sizes):
-        raise ValueError(f"a shape holds no negative sizes: {shape!r}")
+        raise BlazarrError(f"a shape holds no negative sizes: {shape!r}", argument="shape")
     return sizes
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from blazarr.config import config
-from blazarr.errors import ReadOnlyError
+from blazarr.errors import BlazarrError, ReadOnlyError
 from blazarr.stores import Generation, Store, store_from
 
 
@@ -55,7 +55,7 @@ class StorePath:
     def __truediv__(self, path: str) -> StorePath:
         parts = [part for part in f"{self.path}/{path}".replace("\\", "/").split("/") if part]
         if "." in parts or ".." in parts:
-            raise ValueError(f"a path holds neither '.' nor '..': {path!r}")
+            raise BlazarrError(f"a path holds neither '.' nor '..': {path!r}", argument="path")
         return StorePath(self.store, "/".join(parts))
 
     def __str__(self) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from blazarr.errors import BlazarrError
 from blazarr.metadata import ConsolidatedMetadata, GroupMetadata
 from blazarr.nodes import documents
 from blazarr.nodes.documents import NodeMetadata
@@ -52,7 +53,9 @@ def walk(
         Whether groups below may answer from their own consolidated metadata.
     """
     if max_depth is not None and max_depth < 0:
-        raise ValueError(f"max_depth must be None or at least 0, not {max_depth}")
+        raise BlazarrError(
+            f"max_depth must be None or at least 0, not {max_depth}", argument="max_depth"
+        )
     level: list[tuple[str, GroupMetadata]] = [("", group)]
     depth = 0
     while level and (max_depth is None or depth <= max_depth):

@@ -8,6 +8,7 @@ from typing import Any
 from blazarr.engine.array_config import ArrayConfigLike
 from blazarr.errors import (
     ArrayNotFoundError,
+    BlazarrError,
     ContainsArrayError,
     ContainsGroupError,
     ExistsError,
@@ -40,7 +41,7 @@ def locate(
         One of `MODES`, or None for whatever the store allows.
     """
     if mode is not None and mode not in MODES:
-        raise ValueError(f"mode must be one of {MODES}, not {mode!r}")
+        raise BlazarrError(f"mode must be one of {MODES}, not {mode!r}", argument="mode")
     place = StorePath.locate(store, path, mode, storage_options)
     if mode not in (None, "r"):
         place.require_writable()

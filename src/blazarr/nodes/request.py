@@ -16,7 +16,7 @@ from blazarr.codecs import (
 )
 from blazarr.config import config
 from blazarr.dtypes import DataType, parse_data_type
-from blazarr.errors import ZarrRuntimeWarning
+from blazarr.errors import BlazarrError, ZarrRuntimeWarning
 from blazarr.grids import ChunkGrid, chunks_from_argument, shards_from_argument
 from blazarr.metadata import (
     ArrayMetadata,
@@ -66,14 +66,16 @@ class ArrayRequest:
         """Return the array's metadata; whatever is wrong with the request is raised here."""
         for name in ("shape", "dtype"):
             if getattr(self, name) is None:
-                raise ValueError(f"give {name}=, or data= to take it from")
+                raise BlazarrError(f"give {name}=, or data= to take it from", argument=name)
         shape = parse_shape(self.shape)
         data_type = parse_data_type(self.dtype)
         if self.zarr_format == 3:
             return self._v3(shape, data_type)
         if self.zarr_format == 2:
             return self._v2(shape, data_type)
-        raise ValueError(f"zarr_format must be 2 or 3, not {self.zarr_format!r}")
+        raise BlazarrError(
+            f"zarr_format must be 2 or 3, not {self.zarr_format!r}", argument="zarr_format"
+        )
 
     def _v3(self, shape: tuple[int, ...], data_type: DataType) -> ArrayV3Metadata:
         if self.order is not None:
@@ -132,7 +134,10 @@ class ArrayRequest:
         )
         encoding = parse_key_encoding(_key_encoding(self.chunk_key_encoding) or "v2")
         if encoding.kind != "v2":
-            raise ValueError(f"chunk_key_encoding must be 'v2' in format 2, not {encoding.kind!r}")
+            raise BlazarrError(
+                f"chunk_key_encoding must be 'v2' in format 2, not {encoding.kind!r}",
+                argument="chunk_key_encoding",
+            )
         fill = data_type.default_fill() if self._has_default_fill() else self.fill_value
         return ArrayV2Metadata.create(
             shape=shape,
@@ -153,7 +158,9 @@ class ArrayRequest:
         for name, default in (("shards", None), ("serializer", "auto"), ("dimension_names", None)):
             given = getattr(self, name)
             if given is not default and not (isinstance(given, str) and given == default):
-                raise ValueError(f"format 2 has no {name}; leave it out, or use zarr_format=3")
+                raise BlazarrError(
+                    f"format 2 has no {name}; leave it out, or use zarr_format=3", argument=name
+                )
 
 
 def _sizes(grid: ChunkGrid) -> tuple[Any, ...]:

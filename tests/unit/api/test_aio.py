@@ -17,6 +17,10 @@ def test_functions_are_awaited(tmp_path):
         assert isinstance(array, blazarr.AsyncArray)
         await array.setitem(slice(1, 3), 5)
         assert (await array.getitem(...)).tolist() == [0, 5, 5, 0]
+        assert (await array.oindex.getitem([1, 3])).tolist() == [5, 0]
+        await array.vindex.setitem([3], 6)
+        assert (await array.vindex.getitem([3, 0])).tolist() == [6, 0]
+        await array.setitem(3, 0)
         assert array.shape == (4,)
         assert await array.nchunks_initialized() == 2
         assert await array.nbytes_stored() > 0

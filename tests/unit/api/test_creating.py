@@ -167,6 +167,12 @@ def test_order_is_of_format_2():
         blazarr.create_array({}, shape=(2, 2), dtype="u1", order="F")
 
 
+def test_create_takes_the_order_of_format_2_from_the_configuration():
+    array = blazarr.create((2, 2), zarr_format=2, config={"order": "F"})
+    assert array.order == array.metadata.order == "F"
+    assert array[...].flags.f_contiguous
+
+
 def test_the_default_format_is_a_setting():
     with blazarr.config.set({"default_zarr_format": 2}):
         assert blazarr.zeros((1,)).metadata.zarr_format == 2
@@ -260,7 +266,7 @@ def test_array(tmp_path):
     array = blazarr.array(np.arange(4), dtype="f4", chunks=(2,), store=tmp_path)
     assert array.dtype == np.dtype("f4")
     assert blazarr.array(array, store={})[...].tolist() == [0, 1, 2, 3]
-    with pytest.raises(ValueError, match="read_only"):
+    with pytest.raises(ValueError, match="read-only"):
         blazarr.array([1], read_only=True)
 
 

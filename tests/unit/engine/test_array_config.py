@@ -23,6 +23,8 @@ def test_unknown_keys_are_refused():
         ArrayConfig.parse({"odrer": "F"})
     with pytest.raises(ValueError, match="order"):
         ArrayConfig.parse({"order": "K"})
+    with pytest.raises(ValueError, match="read_missing_chunks"):
+        ArrayConfig.parse({"read_missing_chunks": "yes"})
 
 
 def test_zarr_pythons_coalescing_keys_are_accepted():
