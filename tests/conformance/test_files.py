@@ -69,6 +69,6 @@ def test_every_file_decodes_to_its_digest(shared: Path) -> None:
                 right += 1
             else:
                 wrong.append(f"{source} {entry['path']}: {got}")
-    print(f"{right} arrays are right; skipped: {dict(skipped)}")  # noqa: T201 - said by pytest -s
+    print(f"{right} arrays are right; skipped: {dict(skipped)}")
     assert not wrong, "\n".join(wrong)
     assert right > 1000
