@@ -26,6 +26,8 @@ pub struct Arena {
 }
 
 thread_local! {
+    // Boxed, so that a lease moves a pointer and not the arena.
+    #[allow(clippy::vec_box)]
     static IDLE: RefCell<Vec<Box<Arena>>> = const { RefCell::new(Vec::new()) };
 }
 

@@ -59,7 +59,7 @@ impl InnerGrid {
     }
 
     /// How many inner chunks the index has.
-    pub fn len(&self) -> Result<usize> {
+    pub fn count(&self) -> Result<usize> {
         byte_count(self.counts.iter().copied(), 1)
             .filter(|&n| n <= isize::MAX as usize / 16)
             .ok_or_else(|| Error::Spec("the shard has more inner chunks than memory".into()))

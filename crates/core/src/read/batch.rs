@@ -141,7 +141,7 @@ impl<'w> Wave<'w> {
     fn indexes(&self, sharding: &Sharding, inners: &[Inner]) -> Result<Vec<Option<Arc<Index>>>> {
         let mut sizes = Vec::with_capacity(inners.len());
         for inner in inners {
-            sizes.push(sharding.index_size(inner.grid.len()?)? as u64);
+            sizes.push(sharding.index_size(inner.grid.count()?)? as u64);
         }
         let fetched = self.fetch(|n| match sharding.at_end {
             true => ByteRange::Suffix(sizes[n]),
@@ -158,7 +158,7 @@ impl<'w> Wave<'w> {
                 indexes.push(None);
                 continue;
             };
-            let inner = inners[n].grid.len()?;
+            let inner = inners[n].grid.count()?;
             let index = sharding.read_index(&InMemory(bytes), inner, &self.keys[n], arena)?;
             indexes.push(Some(Arc::new(index)));
         }

@@ -214,13 +214,12 @@ impl Reader<'_> {
         }
         let walk = target.walk(shape, item);
         let span = walk.span(item);
-        if span.len() < total {
-            if chain::decode_span(&target.chain.steps, stored, total, span.clone(), front)
+        if span.len() < total
+            && chain::decode_span(&target.chain.steps, stored, total, span.clone(), front)
                 .map_err(at)?
-            {
-                swap_units(&mut front[span], swap);
-                return self.place(target, &walk, &front[..total], 0);
-            }
+        {
+            swap_units(&mut front[span], swap);
+            return self.place(target, &walk, &front[..total], 0);
         }
         let decoded = chain::decode(
             &target.chain.steps,

@@ -67,7 +67,7 @@ impl Reader<'_> {
         object: &dyn Object,
     ) -> Result<()> {
         let inner = Inner::new(target, sharding)?;
-        let count = inner.grid.len()?;
+        let count = inner.grid.count()?;
         let index = self.array.indexes.get(target.key, object.stamp(), || {
             sharding.read_index(object, count, target.key, &mut lease())
         })?;

@@ -73,7 +73,7 @@ impl Writer<'_> {
         encoded: &mut Vec<u8>,
     ) -> Result<()> {
         let inner = Inner::new(target, sharding)?;
-        let count = inner.grid.len()?;
+        let count = inner.grid.count()?;
         let old = match old {
             Some(object) => {
                 let index = sharding.read_index(object, count, target.key, &mut lease())?;
