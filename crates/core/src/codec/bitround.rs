@@ -1,7 +1,7 @@
 //! Floats rounded to fewer bits of the mantissa, so that they compress better. Decoding changes
 //! nothing.
 
-use super::support::{check_max, check_range, check_size, concat, copy_exact, resize};
+use super::support::{check_max, check_range, concat, copy_exact, resize};
 use super::{BytesCodec, CodecError, CodecErrorKind, Size};
 
 const NAME: &str = "bitround";
@@ -28,6 +28,19 @@ impl BitRound {
     }
 }
 
+impl BitRound {
+    fn check_whole(&self, len: usize, kind: CodecErrorKind) -> Result<(), CodecError> {
+        if len.is_multiple_of(self.itemsize) {
+            return Ok(());
+        }
+        let what = format!(
+            "{len} bytes are no whole number of floats of {} bytes",
+            self.itemsize
+        );
+        Err(CodecError::new(NAME, kind, what))
+    }
+}
+
 impl BytesCodec for BitRound {
     fn name(&self) -> &str {
         NAME
@@ -38,20 +51,23 @@ impl BytesCodec for BitRound {
     }
 
     fn decode_exact(&self, src: &[u8], dst: &mut [u8]) -> Result<(), CodecError> {
+        self.check_whole(src.len(), CodecErrorKind::Corrupt)?;
         copy_exact(NAME, src, dst)
     }
 
     fn decode_bounded(&self, src: &[u8], max: usize, out: &mut Vec<u8>) -> Result<(), CodecError> {
+        self.check_whole(src.len(), CodecErrorKind::Corrupt)?;
         check_max(NAME, max, src.len())?;
         concat(NAME, out, &[src])
     }
 
     fn decode_view<'a>(&self, src: &'a [u8]) -> Result<Option<&'a [u8]>, CodecError> {
+        self.check_whole(src.len(), CodecErrorKind::Corrupt)?;
         Ok(Some(src))
     }
 
     fn encode(&self, src: &[u8], out: &mut Vec<u8>) -> Result<(), CodecError> {
-        check_size(NAME, src.len(), src.len() / self.itemsize * self.itemsize)?;
+        self.check_whole(src.len(), CodecErrorKind::Encode)?;
         resize(NAME, out, src.len())?;
         match self.itemsize {
             2 => round::<2>(src, 10 - self.keepbits, out),
