@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator, Mapping
+from itertools import islice
 from typing import Any, TypeVar
 
 import numpy as np
@@ -279,13 +280,14 @@ class Group(Creating):
         use_consolidated_for_children
             Whether groups below may answer from their own consolidated metadata.
         """
-        found = members.walk(
-            self._metadata,
-            self.store_path,
-            max_depth,
-            use_consolidated=use_consolidated_for_children,
-        )
-        return tuple((path, node_of(node, self.store_path / path)) for path, node in found)
+        return tuple(self._walk(max_depth, use_consolidated=use_consolidated_for_children))
+
+    def _walk(
+        self, max_depth: int | None, *, use_consolidated: bool = True
+    ) -> Iterator[tuple[str, Array | Group]]:
+        place = self.store_path
+        found = members.walk(self._metadata, place, max_depth, use_consolidated=use_consolidated)
+        return ((path, node_of(node, place.child(path))) for path, node in found)
 
     def nmembers(self, max_depth: int | None = 0) -> int:
         """Return the number of nodes below, down to a depth."""
@@ -342,7 +344,7 @@ class Group(Creating):
         """
         if expand is not None:
             raise NotImplementedError("'expand' is not implemented; leave it out")
-        nodes = self.members(level)
+        nodes = list(islice(self._walk(level), max_nodes + 1))
         shown = [
             TreeNode(path, f" {node.shape} {node.dtype}" if isinstance(node, Array) else "")
             for path, node in nodes[:max_nodes]

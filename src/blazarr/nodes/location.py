@@ -58,6 +58,10 @@ class StorePath:
             raise BlazarrError(f"a path holds neither '.' nor '..': {path!r}", argument="path")
         return StorePath(self.store, "/".join(parts))
 
+    def child(self, name: str) -> StorePath:
+        """Return the place of what a listing calls `name`, which may hold any character."""
+        return StorePath(self.store, f"{self.prefix}{name}")
+
     def __str__(self) -> str:
         return f"{self.store}/{self.path}" if self.path else str(self.store)
 

@@ -61,7 +61,9 @@ def walk(
     while level and (max_depth is None or depth <= max_depth):
         below = []
         for parent_path, parent in level:
-            for name, found in _children(parent, place / parent_path):
+            for name, found in _children(
+                parent, place.child(parent_path) if parent_path else place
+            ):
                 path = f"{parent_path}/{name}" if parent_path else name
                 node = found if use_consolidated else _without_copy(found)
                 if isinstance(node, GroupMetadata):
@@ -79,7 +81,7 @@ def _children(group: GroupMetadata, place: StorePath) -> Iterator[Member]:
                 yield name, node
         return
     names = place.child_names()
-    found = documents.read_nodes([place / name for name in names], group.zarr_format)
+    found = documents.read_nodes([place.child(name) for name in names], group.zarr_format)
     for name, node in zip(names, found, strict=True):
         # What has no metadata is no member: stray files, empty folders, chunks without an array.
         if node is not None:

@@ -283,3 +283,28 @@ def test_a_hierarchy_that_is_wrong_changes_nothing(group, zarr_format):
     with pytest.raises(ValueError, match="both"):
         list(group.create_hierarchy({"x": source.metadata, "y": other.metadata}))
     assert len(group) == 0
+
+
+def test_folders_may_have_any_name(tmp_path):
+    group = blazarr.open_group(tmp_path, mode="w")
+    for name in ("a b", "é", "#", "%41", "a:b"):
+        group.create_array(name, shape=(1,), dtype="i4")
+    (tmp_path / "a\\b").mkdir()
+    (tmp_path / "a\\b" / "zarr.json").write_bytes((tmp_path / "é" / "zarr.json").read_bytes())
+    names = sorted(reopened(group))
+    assert [name for name in names if "\\" not in name] == sorted(["a b", "é", "#", "%41", "a:b"])
+    assert group["%41"].path == "%41"
+
+
+def test_a_tree_reads_no_more_than_it_draws(monkeypatch):
+    group = blazarr.open_group(mode="a")
+    for number in range(5):
+        group.create_array(f"{number}/x", shape=(1,), dtype="i4")
+    read = []
+    find = blazarr.nodes.members.documents.read_nodes
+    monkeypatch.setattr(
+        "blazarr.nodes.members.documents.read_nodes",
+        lambda places, fmt: read.extend(places) or find(places, fmt),
+    )
+    group.tree(max_nodes=2)
+    assert len(read) == 5
