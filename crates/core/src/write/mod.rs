@@ -98,8 +98,34 @@ impl Writer<'_> {
     ) -> Result<bool> {
         match &target.chain.shard {
             Some(sharding) => self.edit_shard(target, sharding, old, encoded),
+            None if target.chain.steps.is_empty() => {
+                self.edit_plain_chunk(target, old, arena, encoded)
+            }
             None => self.edit_chunk(target, old, arena, encoded),
         }
+    }
+
+    /// Without codecs the chunk is put together where its bytes are stored from.
+    fn edit_plain_chunk(
+        &self,
+        target: &Target<'_>,
+        old: Option<&dyn Object>,
+        arena: &mut Arena,
+        encoded: &mut Vec<u8>,
+    ) -> Result<bool> {
+        let shape = target.shape();
+        let total = self.total(&shape)?;
+        self.assemble(target, &shape, old, room(encoded, total)?, arena)?;
+        encoded.truncate(total);
+        let stored = self.options.write_empty || !is_all(encoded, &self.array.fill);
+        swap_units(encoded, target.chain.swap);
+        Ok(stored)
+    }
+
+    fn total(&self, shape: &[u64]) -> Result<usize> {
+        byte_count(shape.iter().copied(), self.array.item).ok_or_else(|| {
+            Error::Spec(format!("a chunk of shape {shape:?} does not fit in memory"))
+        })
     }
 
     fn edit_chunk(
@@ -110,9 +136,7 @@ impl Writer<'_> {
         encoded: &mut Vec<u8>,
     ) -> Result<bool> {
         let shape = target.shape();
-        let total = byte_count(shape.iter().copied(), self.array.item).ok_or_else(|| {
-            Error::Spec(format!("a chunk of shape {shape:?} does not fit in memory"))
-        })?;
+        let total = self.total(&shape)?;
         let mut chunk = std::mem::take(&mut arena.chunk);
         let swap = target.chain.swap;
         let bytes = if swap == 0 && target.is_direct(&shape, self.array.item) {
