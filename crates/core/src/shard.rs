@@ -102,20 +102,17 @@ impl Sharding {
         arena: &mut Arena,
     ) -> Result<Index> {
         let size = self.index_size(inner)?;
-        let offset = if self.at_end {
-            object
-                .size()
-                .checked_sub(size as u64)
-                .ok_or_else(|| Error::Shard {
-                    key: key.to_owned(),
-                    what: format!(
-                        "{} bytes are too few for its index of {size} bytes",
-                        object.size()
-                    ),
-                })?
-        } else {
-            0
-        };
+        let spare = object
+            .size()
+            .checked_sub(size as u64)
+            .ok_or_else(|| Error::Shard {
+                key: key.to_owned(),
+                what: format!(
+                    "{} bytes are too few for its index of {size} bytes",
+                    object.size()
+                ),
+            })?;
+        let offset = if self.at_end { spare } else { 0 };
         object.read_at(offset, room(&mut arena.fetched, size)?)?;
         self.decode_index(
             &arena.fetched[..size],

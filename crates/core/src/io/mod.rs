@@ -4,6 +4,7 @@ pub mod key;
 pub mod keylock;
 pub mod local;
 pub mod memory;
+pub mod part;
 pub mod readonly;
 
 use std::fmt;

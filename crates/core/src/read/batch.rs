@@ -5,10 +5,11 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use super::Reader;
-use super::shard::{InMemory, Located, near};
+use super::shard::{Located, near};
 use crate::arena::{Arena, lease};
 use crate::codec::chain::Sharding;
 use crate::error::{Error, Result};
+use crate::io::part::InMemory;
 use crate::io::{ByteRange, Object, Request, Stamp, StoreError};
 use crate::plan::{Job, Plan};
 use crate::pool::parallel_for;
@@ -159,7 +160,8 @@ impl<'w> Wave<'w> {
                 continue;
             };
             let inner = inners[n].grid.count()?;
-            let index = sharding.read_index(&InMemory(bytes), inner, &self.keys[n], arena)?;
+            let key = &self.keys[n];
+            let index = sharding.read_index(&InMemory::new(key, bytes), inner, key, arena)?;
             indexes.push(Some(Arc::new(index)));
         }
         Ok(indexes)

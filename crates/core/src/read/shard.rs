@@ -7,7 +7,8 @@ use crate::arena::{Arena, lease, room};
 use crate::codec::Size;
 use crate::codec::chain::{self, Decoded, Sharding};
 use crate::error::{Error, Result};
-use crate::io::{Fetched, Object, Stamp, StoreError};
+use crate::io::part::{InMemory, Window};
+use crate::io::{Fetched, Object};
 use crate::plan::Job;
 use crate::pool::parallel_for;
 use crate::shard::Index;
@@ -56,7 +57,7 @@ impl Reader<'_> {
             Some(Fetched::Buffered) => decode_shard(target, self.array.item, &arena.fetched)?,
             Some(Fetched::Shared(bytes)) => decode_shard(target, self.array.item, &bytes)?,
         };
-        self.shard(target, sharding, &InMemory(&shard))
+        self.shard(target, sharding, &InMemory::new(target.key, &shard))
     }
 
     /// What is wanted of the inner chunks of the shard `object`.
@@ -186,11 +187,7 @@ impl Reader<'_> {
             return self.shard(
                 chunk,
                 sharding,
-                &Window {
-                    object,
-                    start: located.offset,
-                    len: located.len,
-                },
+                &Window::new(chunk.key, object, located.offset, located.len),
             );
         }
         let shape = chunk.shape();
@@ -203,11 +200,11 @@ impl Reader<'_> {
     pub fn inner_chunk(&self, chunk: &Target<'_>, stored: &[u8], arena: &mut Arena) -> Result<()> {
         match &chunk.chain.shard {
             Some(sharding) if chunk.chain.steps.is_empty() => {
-                self.shard(chunk, sharding, &InMemory(stored))
+                self.shard(chunk, sharding, &InMemory::new(chunk.key, stored))
             }
             Some(sharding) => {
                 let shard = decode_shard(chunk, self.array.item, stored)?;
-                self.shard(chunk, sharding, &InMemory(&shard))
+                self.shard(chunk, sharding, &InMemory::new(chunk.key, &shard))
             }
             None => {
                 let shape = chunk.shape();
@@ -292,71 +289,4 @@ fn keep(mut buffer: Vec<u8>, range: Range<usize>) -> Vec<u8> {
     buffer.truncate(range.end);
     buffer.drain(..range.start);
     buffer
-}
-
-/// Bytes at hand as an object.
-#[derive(Debug)]
-pub struct InMemory<'a>(pub &'a [u8]);
-
-impl Object for InMemory<'_> {
-    fn size(&self) -> u64 {
-        self.0.len() as u64
-    }
-
-    fn stamp(&self) -> Option<Stamp> {
-        None
-    }
-
-    fn read_at(&self, offset: u64, dst: &mut [u8]) -> Result<(), StoreError> {
-        let wanted = usize::try_from(offset)
-            .ok()
-            .and_then(|start| self.0.get(start..start.checked_add(dst.len())?));
-        match wanted {
-            Some(bytes) => dst.copy_from_slice(bytes),
-            None => return Err(short("", offset, dst.len(), self.size())),
-        }
-        Ok(())
-    }
-
-    fn in_memory(&self) -> Option<&[u8]> {
-        Some(self.0)
-    }
-}
-
-fn short(key: &str, offset: u64, wanted: usize, size: u64) -> StoreError {
-    StoreError::Short {
-        key: key.to_owned(),
-        offset,
-        wanted: wanted as u64,
-        size,
-    }
-}
-
-/// A part of an object as an object: a shard within a shard.
-struct Window<'a> {
-    object: &'a dyn Object,
-    start: u64,
-    len: u64,
-}
-
-impl Object for Window<'_> {
-    fn size(&self) -> u64 {
-        self.len
-    }
-
-    fn stamp(&self) -> Option<Stamp> {
-        None
-    }
-
-    fn read_at(&self, offset: u64, dst: &mut [u8]) -> Result<(), StoreError> {
-        match offset.checked_add(dst.len() as u64) {
-            Some(end) if end <= self.len => self.object.read_at(self.start + offset, dst),
-            _ => Err(short("", offset, dst.len(), self.len)),
-        }
-    }
-
-    fn in_memory(&self) -> Option<&[u8]> {
-        let all = self.object.in_memory()?;
-        all.get(self.start as usize..(self.start + self.len) as usize)
-    }
 }

@@ -7,9 +7,10 @@ use crate::arena::{lease, room};
 use crate::codec::chain::{self, Sharding};
 use crate::error::{Error, Result};
 use crate::io::Object;
+use crate::io::part::InMemory;
 use crate::plan::Job;
 use crate::pool::parallel_for;
-use crate::read::shard::{InMemory, decode_shard};
+use crate::read::shard::decode_shard;
 use crate::shard::Index;
 use crate::target::{Inner, Target};
 
@@ -47,7 +48,8 @@ impl Writer<'_> {
                 let mut arena = lease();
                 let stored = whole(object, &mut arena.fetched)?;
                 let decoded = decode_shard(target, self.array.item, stored)?;
-                self.edit_plain_shard(target, sharding, Some(&InMemory(&decoded)), encoded)?
+                let old = InMemory::new(target.key, &decoded);
+                self.edit_plain_shard(target, sharding, Some(&old), encoded)?
             }
             _ => self.edit_plain_shard(target, sharding, old, encoded)?,
         };
@@ -123,7 +125,8 @@ impl Writer<'_> {
                             stored
                         }
                     };
-                    self.edit(&chunk, Some(&InMemory(stored)), &mut arena, &mut bytes)?
+                    let old = InMemory::new(target.key, stored);
+                    self.edit(&chunk, Some(&old), &mut arena, &mut bytes)?
                 }
             };
             let slot = if stored {

@@ -1,24 +1,19 @@
-//! Random arrays and selections, read and written by the engine and by a plain array beside it.
-
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+//! Random arrays and selections, and what a plain array would give for them.
 
 use std::path::Path;
 use std::sync::Arc;
 
-use blazarr_core::array::Array;
 use blazarr_core::error::Result;
 use blazarr_core::io::local::LocalStore;
 use blazarr_core::io::memory::MemoryStore;
 use blazarr_core::io::{Edit, Fetched, KeyStore, Object, Request, Store};
 use blazarr_core::selection::{Pick, Selection};
-use blazarr_core::view::View;
-use blazarr_core::{read, write};
 use serde_json::json;
 
-struct Random(u64);
+pub struct Random(pub u64);
 
 impl Random {
-    fn below(&mut self, n: usize) -> usize {
+    pub fn below(&mut self, n: usize) -> usize {
         self.0 = self
             .0
             .wrapping_mul(6364136223846793005)
@@ -26,12 +21,12 @@ impl Random {
         (self.0 >> 33) as usize % n.max(1)
     }
 
-    fn pick<T: Clone>(&mut self, choices: &[T]) -> T {
+    pub fn pick<T: Clone>(&mut self, choices: &[T]) -> T {
         choices[self.below(choices.len())].clone()
     }
 }
 
-const FILL: u32 = 7;
+pub const FILL: u32 = 7;
 
 /// A store that is asked for many things at once, as Python's are.
 #[derive(Debug, Default)]
@@ -65,7 +60,7 @@ impl Store for Batched {
     }
 }
 
-fn store(random: &mut Random, folder: &Path) -> Box<dyn Store> {
+pub fn store(random: &mut Random, folder: &Path) -> Box<dyn Store> {
     match random.below(3) {
         0 => Box::new(MemoryStore::default()),
         1 => Box::new(Batched::default()),
@@ -73,9 +68,9 @@ fn store(random: &mut Random, folder: &Path) -> Box<dyn Store> {
     }
 }
 
-struct Case {
-    shape: Vec<usize>,
-    spec: serde_json::Value,
+pub struct Case {
+    pub shape: Vec<usize>,
+    pub spec: serde_json::Value,
 }
 
 fn steps(random: &mut Random) -> serde_json::Value {
@@ -123,7 +118,7 @@ fn chain(random: &mut Random, shape: &[usize], depth: usize) -> serde_json::Valu
     chain
 }
 
-fn case(random: &mut Random) -> Case {
+pub fn case(random: &mut Random) -> Case {
     let rank = random.below(4);
     let shape: Vec<usize> = (0..rank)
         .map(|_| random.pick(&[0, 1, 2, 5, 7, 12, 13]))
@@ -150,7 +145,7 @@ fn case(random: &mut Random) -> Case {
     Case { shape, spec }
 }
 
-fn selection(random: &mut Random, shape: &[usize]) -> Selection {
+pub fn selection(random: &mut Random, shape: &[usize]) -> Selection {
     let mut axes: Vec<usize> = (0..shape.len()).collect();
     for i in (1..axes.len()).rev() {
         axes.swap(i, random.below(i + 1));
@@ -214,7 +209,7 @@ fn selection(random: &mut Random, shape: &[usize]) -> Selection {
 }
 
 /// The flat indices of the array that the selection takes, in the order of the result.
-fn expected(selection: &Selection, shape: &[usize]) -> Vec<usize> {
+pub fn expected(selection: &Selection, shape: &[usize]) -> Vec<usize> {
     let mut strides = vec![1; shape.len()];
     for axis in (1..shape.len()).rev() {
         strides[axis - 1] = strides[axis] * shape[axis];
@@ -252,7 +247,7 @@ fn expected(selection: &Selection, shape: &[usize]) -> Vec<usize> {
     flat
 }
 
-fn strides_of(selection: &Selection) -> Vec<isize> {
+pub fn strides_of(selection: &Selection) -> Vec<isize> {
     let mut strides = vec![0; selection.picks.len()];
     let mut step = 4;
     for (slot, pick) in strides.iter_mut().zip(&selection.picks).rev() {
@@ -260,70 +255,4 @@ fn strides_of(selection: &Selection) -> Vec<isize> {
         step *= pick.count() as isize;
     }
     strides
-}
-
-fn check(seed: u64, folder: &Path) {
-    let mut random = Random(seed);
-    let Case { shape, spec } = case(&mut random);
-    let array = Array::parse(spec.to_string().as_bytes(), &[]).unwrap();
-    let store = store(&mut random, &folder.join(seed.to_string()));
-    let total: usize = shape.iter().product();
-    let mut plain = vec![FILL; total];
-    let options = read::Options {
-        threads: 2,
-        missing_is_error: false,
-    };
-    for round in 0..6 {
-        let selection = match round {
-            1 => Selection::all(&array.shape),
-            _ => selection(&mut random, &shape),
-        };
-        let at = expected(&selection, &shape);
-        let strides = strides_of(&selection);
-        let mut value: Vec<u32> = at.iter().map(|_| random.below(1000) as u32).collect();
-        if random.below(4) == 0 {
-            value.fill(FILL);
-        }
-        let write_empty = random.below(2) == 0;
-        // SAFETY: the view covers `value`, which outlives the call.
-        let view = unsafe { View::new(value.as_mut_ptr().cast(), &strides) };
-        let how = write::Options {
-            threads: 2,
-            write_empty,
-        };
-        let done = write::write(&array, &*store, &selection, &view, how);
-        assert!(
-            done.is_ok(),
-            "{done:?}: seed {seed} round {round}\n{spec}\n{selection:?}"
-        );
-        for (&at, &value) in at.iter().zip(&value) {
-            plain[at] = value;
-        }
-        for _ in 0..2 {
-            let selection = self::selection(&mut random, &shape);
-            let at = expected(&selection, &shape);
-            let mut got = vec![0u32; at.len()];
-            // SAFETY: the view covers `got`, which outlives the call.
-            let view = unsafe { View::new(got.as_mut_ptr().cast(), &strides_of(&selection)) };
-            let done = read::read(&array, &*store, &selection, &view, options);
-            assert!(
-                done.is_ok(),
-                "{done:?}: seed {seed} round {round}\n{spec}\n{selection:?}"
-            );
-            let want: Vec<u32> = at.iter().map(|&at| plain[at]).collect();
-            assert_eq!(
-                got, want,
-                "seed {seed} round {round}\n{spec}\n{selection:?}"
-            );
-        }
-    }
-}
-
-#[test]
-fn the_engine_equals_a_plain_array() {
-    let folder = std::env::temp_dir().join(format!("blazarr-engine-{}", std::process::id()));
-    for seed in 0..1500 {
-        check(seed, &folder);
-    }
-    std::fs::remove_dir_all(folder).unwrap();
 }
