@@ -10,6 +10,8 @@ pub(super) const MAX_RATIO: usize = 255;
 
 const MAX_LITERALS: usize = 32;
 const MIN_MATCH: usize = 4;
+/// Most matches are no longer than this; copying as much is one instruction.
+const SHORT: usize = 16;
 /// The distance (less 1) from which on it takes two more bytes.
 const FAR: usize = 8191;
 const MAX_DISTANCE: usize = FAR + u16::MAX as usize;
@@ -28,8 +30,7 @@ pub(super) fn decompress(src: &[u8], dst: &mut [u8]) -> Option<()> {
     loop {
         if control < MARK {
             let count = usize::from(control) + 1;
-            dst.get_mut(made..made + count)?
-                .copy_from_slice(rest.split_off(..count)?);
+            copy_literals(&mut rest, count, dst.get_mut(made..)?)?;
             made += count;
         } else {
             let (count, distance) = read_match(control, &mut rest)?;
@@ -67,10 +68,34 @@ fn read_match(control: u8, rest: &mut &[u8]) -> Option<(usize, usize)> {
     Some((count + 2, distance + 1))
 }
 
+/// Moves `count` literals, where there is room by a copy of as many as there may ever be: that
+/// length is known when compiling.
+fn copy_literals(rest: &mut &[u8], count: usize, dst: &mut [u8]) -> Option<()> {
+    let most = (
+        rest.first_chunk::<MAX_LITERALS>(),
+        dst.first_chunk_mut::<MAX_LITERALS>(),
+    );
+    let literals = rest.split_off(..count)?;
+    match most {
+        (Some(from), Some(to)) => *to = *from,
+        _ => dst.get_mut(..count)?.copy_from_slice(literals),
+    }
+    Some(())
+}
+
 /// Repeats what lies `distance` bytes back; what is copied may be part of what is repeated.
 fn copy_match(dst: &mut [u8], at: usize, distance: usize, count: usize) -> Option<()> {
     let start = at.checked_sub(distance)?;
     let end = at.checked_add(count).filter(|&end| end <= dst.len())?;
+    if distance == 1 {
+        let byte = dst[start];
+        dst[at..end].fill(byte);
+        return Some(());
+    }
+    if count <= SHORT && distance >= SHORT && dst.len() - at >= SHORT {
+        dst.copy_within(start..start + SHORT, at);
+        return Some(());
+    }
     let mut copied = at;
     while copied < end {
         let step = (copied - start).min(end - copied);
@@ -94,7 +119,7 @@ pub(super) fn compress(level: u8, src: &[u8], dst: &mut [u8]) -> Option<usize> {
         if count < MIN_MATCH || at - candidate > MAX_DISTANCE {
             // Data without matches is passed over ever faster.
             misses += 1;
-            at += 1 + misses / 64;
+            at += 1 + misses / 32;
             continue;
         }
         out.literals(&src[anchor..at])?;
