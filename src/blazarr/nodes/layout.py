@@ -9,12 +9,15 @@ from collections.abc import Iterator
 from typing import Any, SupportsIndex
 
 from blazarr.codecs import Codec, parse_codec, parse_v2_codec
-from blazarr.errors import BlazarrError, SelectionError
+from blazarr.errors import BlazarrError, MetadataError, SelectionError
 from blazarr.grids import ChunkGrid
 from blazarr.metadata import ArrayMetadata, CodecSpec
 from blazarr.nodes.location import StorePath
 
 Shape = tuple[int, ...]
+
+# The codec's name, and an older one.
+SHARDING = ("sharding_indexed", "sharding")
 
 
 def parse_shape(shape: Any) -> Shape:
@@ -43,7 +46,7 @@ def parse_axis(axis: SupportsIndex, ndim: int) -> int:
 
 def sharding(metadata: ArrayMetadata) -> CodecSpec | None:
     """Return the codec that makes shards, or None."""
-    return next((codec for codec in metadata.codecs if codec.name == "sharding_indexed"), None)
+    return next((codec for codec in metadata.codecs if codec.name in SHARDING), None)
 
 
 def inner_shape(metadata: ArrayMetadata) -> Shape | None:
@@ -51,8 +54,8 @@ def inner_shape(metadata: ArrayMetadata) -> Shape | None:
     codec = sharding(metadata)
     if codec is None:
         return None
-    stored = [int(size) for size in codec.configuration["chunk_shape"]]
-    logical = stored.copy()
+    stored = _numbers(codec, "chunk_shape", metadata.ndim, 1)
+    logical = list(stored)
     for place, axis in enumerate(_axis_order(metadata)):
         logical[axis] = stored[place]
     return tuple(logical)
@@ -60,11 +63,33 @@ def inner_shape(metadata: ArrayMetadata) -> Shape | None:
 
 def _axis_order(metadata: ArrayMetadata) -> list[int]:
     """Return which axis each axis of a shard is: transpose codecs in front of it move them."""
-    order = list(range(len(metadata.shape)))
-    for codec in itertools.takewhile(lambda c: c.name != "sharding_indexed", metadata.codecs):
+    order = list(range(metadata.ndim))
+    for codec in itertools.takewhile(lambda c: c.name not in SHARDING, metadata.codecs):
         if codec.name == "transpose":
-            order = [order[axis] for axis in codec.configuration["order"]]
+            moved = _numbers(codec, "order", metadata.ndim, 0)
+            if sorted(moved) != list(range(metadata.ndim)):
+                raise _wrong(codec, "order", "each axis once")
+            order = [order[axis] for axis in moved]
     return order
+
+
+def _numbers(codec: CodecSpec, member: str, count: int, least: int) -> list[int]:
+    """Return a member of a codec's configuration that has a number for each axis."""
+    found = codec.configuration.get(member)
+    if not isinstance(found, list | tuple) or len(found) != count:
+        raise _wrong(codec, member, f"{count} integers")
+    # ``bool`` is an ``int``, so the exact class is asked for.
+    if any(type(number) is not int or number < least for number in found):
+        raise _wrong(codec, member, f"integers of at least {least}")
+    return list(found)
+
+
+def _wrong(codec: CodecSpec, member: str, wanted: str) -> MetadataError:
+    return MetadataError(
+        f"codec {codec.name!r}: {member} must be {wanted}, not {codec.configuration.get(member)!r}",
+        path=f"configuration.{member}",
+        codec=codec.name,
+    )
 
 
 def shard_shape(metadata: ArrayMetadata) -> Shape | None:

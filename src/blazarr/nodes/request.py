@@ -120,11 +120,16 @@ class ArrayRequest:
                 "compressors": self.compressors,
             }
         chain = [parse_codec(codec, f"codecs[{i}]") for i, codec in enumerate(self.codecs)]
-        return {
-            "filters": [codec for codec in chain if isinstance(codec, ArrayArrayCodec)],
-            "serializer": [codec for codec in chain if isinstance(codec, ArrayBytesCodec)],
-            "compressors": [codec for codec in chain if isinstance(codec, BytesBytesCodec)],
-        }
+        filters = [codec for codec in chain if isinstance(codec, ArrayArrayCodec)]
+        serializer = [codec for codec in chain if isinstance(codec, ArrayBytesCodec)]
+        compressors = [codec for codec in chain if isinstance(codec, BytesBytesCodec)]
+        if [*filters, *serializer, *compressors] != chain:
+            raise BlazarrError(
+                "codecs are in the wrong order: first those that make arrays of arrays, then one "
+                "that makes bytes of an array, then those that make bytes of bytes",
+                argument="codecs",
+            )
+        return {"filters": filters, "serializer": serializer, "compressors": compressors}
 
     def _v2(self, shape: tuple[int, ...], data_type: DataType) -> ArrayV2Metadata:
         self._refuse_v3_arguments()

@@ -216,6 +216,11 @@ def test_create_takes_a_whole_chain():
     assert [codec["name"] for codec in document(array)["codecs"]] == ["bytes", "crc32c"]
 
 
+def test_a_chain_in_the_wrong_order_is_refused():
+    with pytest.raises(ValueError, match="order"):
+        blazarr.create((4,), dtype="i4", codecs=["crc32c", "bytes"])
+
+
 def test_filled_arrays():
     assert blazarr.zeros((2,))[...].tolist() == [0, 0]
     assert blazarr.ones(2, dtype="i4")[...].tolist() == [1, 1]

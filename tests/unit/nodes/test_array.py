@@ -1,6 +1,7 @@
 """`Array`: what it says about itself, reading, writing, shape changes."""
 
 import copy
+import json
 import pickle
 from concurrent.futures import ThreadPoolExecutor
 
@@ -87,6 +88,24 @@ def test_describes_shards_behind_a_transpose(tmp_path):
     assert array.shards == (10, 6)
     array[...] = np.arange(120).reshape(10, 12)
     assert (reopened(array)[...] == np.arange(120).reshape(10, 12)).all()
+
+
+@pytest.mark.parametrize("wrong", [None, 0, [0, 2], [2], [2, 2, 2], ["2", 2], [1.0, 2]])
+def test_shards_that_make_no_sense_are_errors(tmp_path, wrong):
+    blazarr.create_array(tmp_path, shape=(4, 4), chunks=(2, 2), shards=(4, 4), dtype="u1")
+    path = tmp_path / "zarr.json"
+    document = json.loads(path.read_text())
+    document["codecs"][0]["configuration"]["chunk_shape"] = wrong
+    path.write_text(json.dumps(document))
+    array = blazarr.open_array(tmp_path)
+    for use in (
+        lambda: array.chunks,
+        lambda: array.nchunks,
+        lambda: array.info,
+        lambda: array[...],
+    ):
+        with pytest.raises(blazarr.errors.MetadataError, match="chunk_shape"):
+            use()
 
 
 def test_describes_codecs_of_format_2(tmp_path):
