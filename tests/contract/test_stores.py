@@ -1,9 +1,13 @@
 """Every store of ours against the contract."""
 
+import io
+import zipfile
+from contextlib import closing
+
 import pytest
 
 from blazarr.errors import ReadOnlyError
-from blazarr.stores import ANY, Capabilities, LocalStore, MemoryStore, PrefixStore, Store
+from blazarr.stores import ANY, Capabilities, LocalStore, MemoryStore, PrefixStore, Store, ZipStore
 from blazarr.testing.store_contract import StoreContract
 
 
@@ -37,6 +41,28 @@ class TestDict(StoreContract):
     @pytest.fixture
     def store(self):
         return MemoryStore({})
+
+
+class TestZip(StoreContract):
+    @pytest.fixture
+    def store(self, tmp_path):
+        with closing(ZipStore(tmp_path / "folder" / "a.zip", mode="a")) as store:
+            yield store
+
+
+class TestDeflatedZip(StoreContract):
+    @pytest.fixture
+    def store(self, tmp_path):
+        path = tmp_path / "a.zip"
+        with closing(ZipStore(path, mode="w", compression=zipfile.ZIP_DEFLATED)) as store:
+            yield store
+
+
+class TestZipInMemory(StoreContract):
+    @pytest.fixture
+    def store(self):
+        with closing(ZipStore(io.BytesIO(), mode="w")) as store:
+            yield store
 
 
 class TestPrefix(StoreContract):

@@ -1,4 +1,4 @@
-"""Where bytes lie: the protocol, the local folder, memory, mappings and wrappers."""
+"""Where bytes lie: the protocol, the local folder, memory, mappings, archives and wrappers."""
 
 from blazarr.stores.base import (
     ABSENT,
@@ -15,6 +15,7 @@ from blazarr.stores.local import LocalStore
 from blazarr.stores.memory import MemoryStore
 from blazarr.stores.resolve import native, store_from
 from blazarr.stores.wrappers import PrefixStore, ReadOnlyStore
+from blazarr.stores.zip import ZipStore
 
 __all__ = [
     "ABSENT",
@@ -30,6 +31,7 @@ __all__ = [
     "PrefixStore",
     "ReadOnlyStore",
     "Store",
+    "ZipStore",
     "native",
     "store_from",
 ]

@@ -14,6 +14,7 @@ from blazarr.stores.keyed import KeyedStore
 from blazarr.stores.local import LocalStore
 from blazarr.stores.memory import MemoryStore
 from blazarr.stores.wrappers import ReadOnlyStore
+from blazarr.stores.zip import ZipStore
 
 MODES: Final = ("r", "r+", "a", "w", "w-")
 
@@ -26,13 +27,13 @@ def store_from(
     Parameters
     ----------
     store
-        A path, a ``file://`` URL, a dict or other mutable mapping, a `Store`, or None for new
-        memory.
+        A path of a folder or zip archive, a ``file://`` URL, a dict or other mutable mapping, a
+        `Store`, or None for new memory.
     mode
         ``"r"`` gives a store that refuses changes; ``"r+"``, ``"a"``, ``"w"`` and ``"w-"`` need
         one that does not; None takes the store as it is.
     storage_options
-        Options of `LocalStore` where `store` is a path.
+        Options of `LocalStore` or `ZipStore` where `store` is a path.
     """
     if mode is not None and mode not in MODES:
         raise BlazarrError(f"mode is one of {MODES}, not {mode!r}", argument="mode")
@@ -61,7 +62,10 @@ def native(store: Store) -> _core.Store:
 
 def _make(store: Any, options: dict[str, Any], *, read_only: bool) -> Store:
     if isinstance(store, str | os.PathLike):
-        return LocalStore(_folder(os.fspath(store)), read_only=read_only, **options)
+        path = _path(os.fspath(store))
+        if path.endswith(".zip") and not os.path.isdir(path):  # noqa: PTH112 - see `_path`
+            return ZipStore(path, mode="r" if read_only else "a", **options)
+        return LocalStore(path, read_only=read_only, **options)
     if options:
         raise BlazarrError(
             f"storage_options go with a path or URL, not with {type(store).__name__}",
@@ -78,7 +82,7 @@ def _make(store: Any, options: dict[str, Any], *, read_only: bool) -> Store:
     )
 
 
-def _folder(text: str) -> str:
+def _path(text: str) -> str:
     scheme = urlsplit(text).scheme if "://" in text else ""
     if scheme not in {"", "file"}:
         raise UnsupportedError(
@@ -87,9 +91,9 @@ def _folder(text: str) -> str:
             argument="store",
         )
     path = _path_of_url(text) if scheme else text
-    if os.path.isfile(path):  # noqa: PTH113 - one call, on the way of every open
+    if os.path.isfile(path) and not path.endswith(".zip"):  # noqa: PTH113 - on the way of every open
         raise UnsupportedError(
-            f"{path!r} is a file, not a folder; zip files come with a later release",
+            f"{path!r} is a file, not a folder; the names of zip archives end in .zip",
             argument="store",
         )
     return path

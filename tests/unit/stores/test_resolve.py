@@ -7,7 +7,15 @@ import pytest
 
 from blazarr import _core
 from blazarr.errors import BlazarrError, ReadOnlyError, UnsupportedError
-from blazarr.stores import LocalStore, MemoryStore, PrefixStore, ReadOnlyStore, native, store_from
+from blazarr.stores import (
+    LocalStore,
+    MemoryStore,
+    PrefixStore,
+    ReadOnlyStore,
+    ZipStore,
+    native,
+    store_from,
+)
 
 NAMES = ("plain", "with space", "ü#1", "100%", "a%20b", "q?x=1", "c#d/e")
 
@@ -78,9 +86,12 @@ def test_what_is_not_a_store_yet(argument):
 
 
 def test_a_file_is_not_a_folder(tmp_path):
-    (tmp_path / "x.zip").write_bytes(b"PK")
+    (tmp_path / "x.zarr").write_bytes(b"PK")
     with pytest.raises(UnsupportedError, match="zip"):
-        made(tmp_path / "x.zip")
+        made(tmp_path / "x.zarr")
+    (tmp_path / "folder.zip").mkdir()
+    assert made(tmp_path / "folder.zip") == LocalStore(tmp_path / "folder.zip")
+    assert made(tmp_path / "x.zip") == ZipStore(tmp_path / "x.zip", mode="a")
 
 
 def test_wrong_arguments(tmp_path):

@@ -1,0 +1,259 @@
+"""A zip archive."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+import weakref
+import zipfile
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, BinaryIO, Final, Literal
+
+from blazarr._core import parse_folder, parse_key
+from blazarr.errors import BlazarrError, ConflictError
+from blazarr.stores.archive import Archive, open_archive
+from blazarr.stores.base import (
+    ABSENT,
+    ANY,
+    PAGE,
+    Capabilities,
+    Data,
+    Expect,
+    Generation,
+    Page,
+    Store,
+    bounds,
+)
+from blazarr.stores.sources import StoreSource
+
+MODES: Final = ("r", "r+", "a", "w", "x")
+
+# Archives that stores of this process have open for writing: whoever opens one of them again has
+# the first one finish its directory.
+_writers: weakref.WeakValueDictionary[str, ZipStore] = weakref.WeakValueDictionary()
+
+
+class ZipStore(Store):
+    """A zip archive: every key is an entry.
+
+    Entries are stored or deflated; of several with one name the last counts. What is written is
+    appended, and what it replaces is dropped from the directory but stays in the file. The
+    directory is written by `flush`, `close`, pickling, and when the program ends; without it the
+    file is not an archive. Only one process can write to an archive at a time.
+
+    Parameters
+    ----------
+    path
+        The file, or a file object that can seek, or a `Store` and a key in it for an archive that
+        is read by parts.
+    mode
+        ``"r"`` reads an archive, ``"r+"`` also writes to it, ``"a"`` makes it where it is missing,
+        ``"w"`` makes a new one, ``"x"`` requires that there is none. Files are made at the first
+        write.
+    read_only
+        Refuse every change; ``mode="r"`` does by itself.
+    compression
+        ``zipfile.ZIP_STORED`` or ``zipfile.ZIP_DEFLATED``, for entries that are written. Chunks
+        are mostly compressed already.
+    allowZip64
+        Whether archives may be larger than 2 GiB.
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str] | BinaryIO | tuple[Store, str],
+        *,
+        mode: Literal["r", "r+", "a", "w", "x"] = "r",
+        read_only: bool | None = None,
+        compression: int = zipfile.ZIP_STORED,
+        allowZip64: bool = True,  # noqa: N803 - zarr-python's and zipfile's name
+    ) -> None:
+        if mode not in MODES:
+            raise BlazarrError(f"mode is one of {MODES}, not {mode!r}", argument="mode")
+        self.path: Any = path
+        if isinstance(path, str | os.PathLike):
+            self.path = Path(os.path.abspath(path))  # noqa: PTH100 - without following links
+        self._read_only = mode == "r" or isinstance(path, tuple) or bool(read_only)
+        self._mode: str = mode
+        self._compression = compression
+        self._allow_zip64 = allowZip64
+        self._lock = threading.RLock()
+        self._archive: Archive | None = None
+        self._finish: Callable[[], object] = _nothing
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """What this store can do."""
+        return Capabilities(read_only=self._read_only, conditional=True, ranges=True)
+
+    def get(self, key: str, range: slice | None = None) -> tuple[Data, Generation] | None:
+        """Return what is under a key; see `Store.get`."""
+        return self.get_many([key], [range])[0]
+
+    def get_many(
+        self, keys: Sequence[str], ranges: Sequence[slice | None] | None = None
+    ) -> list[tuple[Data, Generation] | None]:
+        """Return what is under many keys; see `Store.get_many`."""
+        parts = [None if part is None else bounds(part) for part in ranges or [None] * len(keys)]
+        archive = self._opened()
+        infos = [archive.entries.get(parse_key(key)) for key in keys]
+        wanted = [(info, part) for info, part in zip(infos, parts, strict=True) if info is not None]
+        found = iter(archive.read(wanted))
+        return [None if info is None else (next(found), _generation(info)) for info in infos]
+
+    def put(self, key: str, data: Data, if_generation: Generation | Expect = ANY) -> Generation:
+        """Replace what is under a key; see `Store.put`."""
+        self.require_writable(key)
+        with self._lock:
+            archive = self._opened(writing=True)
+            self._check(archive, parse_key(key), if_generation)
+            info = zipfile.ZipInfo(key, time.localtime()[:6])
+            info.compress_type = self._compression
+            info.external_attr = 0o644 << 16
+            archive.append(info, data)
+            return _generation(info)
+
+    def delete(self, key: str, if_generation: Generation | Expect = ANY) -> bool:
+        """Delete a key; see `Store.delete`."""
+        self.require_writable(key)
+        with self._lock:
+            archive = self._opened()
+            self._check(archive, parse_key(key), if_generation)
+            if key not in archive.entries:
+                return False
+            self._opened(writing=True).drop({key})
+            return True
+
+    def delete_folder(self, folder: str = "") -> None:
+        """Delete every key in a folder and below."""
+        self.require_writable(folder)
+        with self._lock:
+            gone = set(self.keys(parse_folder(folder)))
+            if gone:
+                self._opened(writing=True).drop(gone)
+
+    def list(self, prefix: str = "", start_after: str = "") -> Iterator[Page]:
+        """Yield keys and sizes by pages; see `Store.list`."""
+        archive = self._opened()
+        names = archive.names()
+        # Keys that begin with the prefix lie together.
+        first = (
+            bisect_right(names, start_after)
+            if start_after >= prefix
+            else bisect_left(names, prefix)
+        )
+        page: Page = []
+        for name in names[first:]:
+            if not name.startswith(prefix):
+                break
+            page.append((name, archive.entries[name].file_size))
+            if len(page) == PAGE:
+                yield page
+                page = []
+        if page:
+            yield page
+
+    def size(self, key: str) -> int | None:
+        """Return the size of a value; None where the key does not exist."""
+        info = self._opened().entries.get(parse_key(key))
+        return None if info is None else info.file_size
+
+    def flush(self) -> None:
+        """Write the directory, so that what was written until now can be read by others."""
+        with self._lock:
+            if self._archive is not None and self._archive.writing:
+                self._close()
+
+    def close(self) -> None:
+        """Write the directory and close the file; the next use opens it again."""
+        with self._lock:
+            self._close()
+
+    def _close(self) -> None:
+        self._finish()
+        self._archive = None
+
+    def _opened(self, *, writing: bool = False) -> Archive:
+        archive = self._archive
+        if archive is not None and (archive.writing or not writing):
+            return archive
+        with self._lock:
+            if self._archive is None or (writing and not self._archive.writing):
+                self._others_finish()
+                self._archive = self._open(writing)
+            return self._archive
+
+    def _open(self, writing: bool) -> Archive:
+        new = self._mode in {"w", "x"}
+        self._finish()
+        archive = open_archive(
+            _opener(self.path), str(self), self._mode, writing=writing, zip64=self._allow_zip64
+        )
+        # Files are closed with their store, and archives finished when the program ends.
+        self._finish = weakref.finalize(self, archive.close)
+        if writing:
+            if isinstance(self.path, Path):
+                _writers[str(self.path)] = self
+            if new:
+                self._mode = "r+"
+        return archive
+
+    def _others_finish(self) -> None:
+        other = _writers.get(str(self.path)) if isinstance(self.path, Path) else None
+        if other is not None and other is not self:
+            other.flush()
+
+    def _check(self, archive: Archive, key: str, expected: Generation | Expect) -> None:
+        info = archive.entries.get(key)
+        present = ABSENT if info is None else _generation(info)
+        if expected is not ANY and present != expected:
+            raise ConflictError(f"{key!r} was changed by another writer", store=str(self), key=key)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        self.flush()
+        options = self._mode, self._read_only, self._compression, self._allow_zip64
+        return _restore, (self.path, *options)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ZipStore) and (self.path, self._read_only) == (
+            other.path,
+            other._read_only,
+        )
+
+    def __hash__(self) -> int:
+        return hash((ZipStore, str(self.path)))
+
+    def __str__(self) -> str:
+        if isinstance(self.path, tuple):
+            return f"zip://{self.path[0]}/{self.path[1]}"
+        return f"zip://{self.path}"
+
+    def __repr__(self) -> str:
+        return f"ZipStore({str(self)!r}{', read_only=True' if self._read_only else ''})"
+
+
+def _nothing() -> None:
+    """Stand in for closing an archive where none is open."""
+
+
+def _opener(path: Any) -> Any:
+    return StoreSource(*path) if isinstance(path, tuple) else path
+
+
+def _generation(info: zipfile.ZipInfo) -> Generation:
+    return info.header_offset, info.CRC, info.file_size
+
+
+def _restore(
+    path: Any, mode: Any, read_only: bool, compression: int, allow_zip64: bool
+) -> ZipStore:
+    return ZipStore(
+        path,
+        mode=mode,
+        read_only=read_only,
+        compression=compression,
+        allowZip64=allow_zip64,
+    )
