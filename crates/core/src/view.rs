@@ -76,7 +76,7 @@ impl<'a> View<'a> {
         let mut step = item as isize;
         for (walk, &count) in self.axes.iter().zip(counts).rev() {
             match walk {
-                _ if count == 1 => {}
+                Walk::Even(_) if count == 1 => {}
                 Walk::Even(have) if *have == step => {}
                 _ => return false,
             }
@@ -92,7 +92,7 @@ impl<'a> View<'a> {
 }
 
 /// How a chunk's elements are walked for one job: the offset of the first, and each part's walk.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct ChunkWalk {
     pub first: isize,
     pub axes: Vec<(usize, Walk<'static>)>,
@@ -142,6 +142,57 @@ impl ChunkWalk {
             high += most;
         }
         low.max(0) as usize..high.max(0) as usize + item
+    }
+
+    /// Whether the walk is one run of the chunk and of `view` alike.
+    pub fn is_run(&self, view: &View<'_>, item: usize) -> bool {
+        let mut step = item as isize;
+        for ((count, src), dst) in self.axes.iter().zip(&view.axes).rev() {
+            match (src, dst) {
+                (Walk::Even(_), Walk::Even(_)) if *count == 1 => {}
+                (Walk::Even(src), Walk::Even(dst)) if *src == step && *dst == step => {}
+                _ => return false,
+            }
+            step = step.saturating_mul(*count as isize);
+        }
+        true
+    }
+
+    /// The axis that the chunk walks slowest, with its step, where the walk can be cut along it.
+    pub fn slowest(&self, view: &View<'_>) -> Option<(usize, usize)> {
+        let even = |n: &usize| {
+            let (count, src) = &self.axes[*n];
+            match (src, &view.axes[*n]) {
+                (Walk::Even(step), Walk::Even(_)) if *count > 1 => Some((*n, step.unsigned_abs())),
+                _ => None,
+            }
+        };
+        (0..self.axes.len())
+            .filter_map(|n| even(&n))
+            .max_by_key(|(_, step)| *step)
+    }
+
+    /// The part of the walk, and of `view`, that has `count` steps of axis `n` from the `from`th on. Both sides must
+    /// be even along it.
+    pub fn cut<'v>(
+        &self,
+        view: &View<'v>,
+        n: usize,
+        from: usize,
+        count: usize,
+    ) -> (ChunkWalk, View<'v>) {
+        let (mut walk, mut view) = (self.clone(), view.clone());
+        if let (Walk::Even(src), Walk::Even(dst)) = (&self.axes[n].1, &view.axes[n]) {
+            walk.first += src * from as isize;
+            walk.axes[n].0 = count;
+            view.base = view.base.wrapping_offset(dst * from as isize);
+        }
+        (walk, view)
+    }
+
+    /// How many steps axis `n` has.
+    pub fn count(&self, n: usize) -> usize {
+        self.axes[n].0
     }
 
     /// The axes of a copy from the chunk to `view`.

@@ -23,6 +23,11 @@ use crate::view::{ChunkWalk, View};
 /// Work below this many decoded bytes is not worth waking another thread for.
 const ALONE: usize = 128 << 10;
 
+/// Runs of an uncompressed chunk from this length on are read straight into the result.
+const RUN: usize = 64 << 10;
+/// What is read of an uncompressed chunk at once on the way through a buffer: it should stay in cache.
+const BAND: usize = 512 << 10;
+
 /// How a read is to be done.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
@@ -67,6 +72,13 @@ pub fn read(
         jobs: plan.jobs() as u64,
         missing: reader.missing.into_inner(),
     })
+}
+
+/// An uncompressed chunk in its object.
+struct Plain<'p> {
+    object: &'p dyn Object,
+    offset: u64,
+    swap: usize,
 }
 
 /// What every job of one read shares.
@@ -173,16 +185,53 @@ impl Reader<'_> {
             return Ok(());
         }
         let walk = target.walk(shape, item);
-        let span = walk.span(item);
         let start = offset as usize;
         if let Some(stored) = object.in_memory().filter(|_| swap == 0) {
             let chunk = stored.get(start..start + total).unwrap_or_default();
-            return self.place(target, &walk, chunk, 0);
+            return self.place(target.out, &walk, chunk, 0);
         }
-        let bytes = room(&mut arena.front, span.len())?;
-        object.read_at(offset + span.start as u64, bytes)?;
-        swap_units(bytes, swap);
-        self.place(target, &walk, &arena.front[..span.len()], span.start)
+        let plain = Plain {
+            object,
+            offset,
+            swap,
+        };
+        self.plain_box(&plain, &walk, target.out, arena)
+    }
+
+    /// What `walk` touches of an uncompressed chunk: runs go straight to the result, the rest through bands that stay
+    /// in cache.
+    fn plain_box(
+        &self,
+        plain: &Plain<'_>,
+        walk: &ChunkWalk,
+        out: &View<'_>,
+        arena: &mut Arena,
+    ) -> Result<()> {
+        let span = walk.span(self.array.item);
+        let start = plain.offset + span.start as u64;
+        if span.len() >= RUN && walk.is_run(out, self.array.item) {
+            // SAFETY: the view is one run of as many bytes, which belong to this job alone.
+            let dst = unsafe { std::slice::from_raw_parts_mut(out.base(), span.len()) };
+            plain.object.read_at(start, dst)?;
+            swap_units(dst, plain.swap);
+            return Ok(());
+        }
+        match walk.slowest(out) {
+            Some((axis, step)) if span.len() > BAND && BAND / step < walk.count(axis) => {
+                let (count, rows) = (walk.count(axis), (BAND / step).max(1));
+                for from in (0..count).step_by(rows) {
+                    let (walk, out) = walk.cut(out, axis, from, rows.min(count - from));
+                    self.plain_box(plain, &walk, &out, arena)?;
+                }
+                Ok(())
+            }
+            _ => {
+                let bytes = room(&mut arena.front, span.len())?;
+                plain.object.read_at(start, bytes)?;
+                swap_units(bytes, plain.swap);
+                self.place(out, walk, &arena.front[..span.len()], span.start)
+            }
+        }
     }
 
     /// Decodes the chunk `stored` and places what is wanted of it.
@@ -219,7 +268,7 @@ impl Reader<'_> {
                 .map_err(at)?
         {
             swap_units(&mut front[span], swap);
-            return self.place(target, &walk, &front[..total], 0);
+            return self.place(target.out, &walk, &front[..total], 0);
         }
         let decoded = chain::decode(
             &target.chain.steps,
@@ -234,7 +283,7 @@ impl Reader<'_> {
             Decoded::Front(range) => &mut front[range],
             Decoded::Back(range) => &mut back[range],
             Decoded::Source(range) if swap == 0 => {
-                return self.place(target, &walk, &stored[range], 0);
+                return self.place(target.out, &walk, &stored[range], 0);
             }
             Decoded::Source(range) => {
                 let copy = room(front, total)?;
@@ -244,17 +293,11 @@ impl Reader<'_> {
             Decoded::Destination => return Err(Error::Internal("decoded to nowhere".into())),
         };
         swap_units(bytes, swap);
-        self.place(target, &walk, bytes, 0)
+        self.place(target.out, &walk, bytes, 0)
     }
 
     /// Copies what `walk` touches of a chunk into the result; `bytes` start at byte `from` of the chunk.
-    fn place(
-        &self,
-        target: &Target<'_>,
-        walk: &ChunkWalk,
-        bytes: &[u8],
-        from: usize,
-    ) -> Result<()> {
+    fn place(&self, out: &View<'_>, walk: &ChunkWalk, bytes: &[u8], from: usize) -> Result<()> {
         let span = walk.span(self.array.item);
         if span.start < from || span.end > from + bytes.len() {
             return Err(Error::Internal(format!(
@@ -265,12 +308,7 @@ impl Reader<'_> {
         // SAFETY: the span was just checked against the chunk, and the view's maker promised the result.
         unsafe {
             let src = bytes.as_ptr().offset(first);
-            place::copy(
-                &walk.to_view(target.out),
-                src,
-                target.out.base(),
-                self.array.item,
-            );
+            place::copy(&walk.to_view(out), src, out.base(), self.array.item);
         }
         Ok(())
     }

@@ -9,6 +9,7 @@ mod hostile;
 use std::path::Path;
 
 use blazarr_core::array::Array;
+use blazarr_core::io::local::LocalStore;
 use blazarr_core::selection::Selection;
 use blazarr_core::view::View;
 use blazarr_core::{read, write};
@@ -77,6 +78,57 @@ fn the_engine_equals_a_plain_array() {
     let folder = std::env::temp_dir().join(format!("blazarr-engine-{}", std::process::id()));
     for seed in 0..1500 {
         check(seed, &folder);
+    }
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+/// Uncompressed chunks larger than a band, whose rows are runs of the result or not.
+#[test]
+fn large_uncompressed_chunks_equal_a_plain_array() {
+    let folder = std::env::temp_dir().join(format!("blazarr-bands-{}", std::process::id()));
+    for (number, chain) in [
+        serde_json::json!({}),
+        serde_json::json!({"swap": 4}),
+        serde_json::json!({"order": [2, 0, 1]}),
+        serde_json::json!({"shard": {"chunks": [8, 160, 200], "chain": {}, "at_end": true}}),
+    ]
+    .iter()
+    .enumerate()
+    {
+        let spec = serde_json::json!({
+            "shape": [9, 320, 200], "grid": [{"size": 8}, {"size": 160}, {"size": 200}], "item": 4,
+            "fill": "07000000", "chain": chain, "max_chunk_bytes": 1 << 24,
+            "keys": {"prefix": "", "kind": "default", "separator": "/"},
+        });
+        let array = Array::parse(spec.to_string().as_bytes(), &[]).unwrap();
+        let store = LocalStore::new(folder.join(number.to_string()));
+        let all = Selection::all(&array.shape);
+        let mut plain: Vec<u32> = (0..9 * 320 * 200).collect();
+        // SAFETY: the view covers `plain`, which outlives the call.
+        let view = unsafe { View::new(plain.as_mut_ptr().cast(), &strides_of(&all)) };
+        let how = write::Options {
+            threads: 2,
+            write_empty: false,
+        };
+        write::write(&array, &store, &all, &view, how).unwrap();
+        let mut random = Random(number as u64);
+        for round in 0..60 {
+            let part = match round {
+                0 => all.clone(),
+                _ => selection(&mut random, &[9, 320, 200]),
+            };
+            let at = expected(&part, &[9, 320, 200]);
+            let mut got = vec![0u32; at.len()];
+            // SAFETY: the view covers `got`, which outlives the call.
+            let view = unsafe { View::new(got.as_mut_ptr().cast(), &strides_of(&part)) };
+            let how = read::Options {
+                threads: 2,
+                missing_is_error: true,
+            };
+            read::read(&array, &store, &part, &view, how).unwrap();
+            let want: Vec<u32> = at.iter().map(|&at| plain[at]).collect();
+            assert!(got == want, "{chain} {part:?}");
+        }
     }
     std::fs::remove_dir_all(folder).unwrap();
 }
