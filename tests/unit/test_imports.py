@@ -38,7 +38,6 @@ CORE_MAY_BE_IMPORTED_BY = {"codecs", "grids", "indexing", "stores", "engine", "_
 # Packages other than numpy load on use, in the rooms named here.
 ROOMS_OF_PACKAGE = {
     "numcodecs": {"codecs", "dtypes"},
-    "msgspec": {"metadata"},
     "ml_dtypes": {"dtypes"},
     "zarr": {"compat", "stores", "codecs"},
     "fsspec": {"stores"},

@@ -6,7 +6,6 @@ import sys
 
 LOADS_ON_USE = (
     "numcodecs",
-    "msgspec",
     "zarr",
     "asyncio",
     "fsspec",

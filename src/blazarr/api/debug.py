@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-PACKAGES = ("blazarr", "numpy", "numcodecs", "msgspec", "zarr", "fsspec", "obstore", "cupy")
+PACKAGES = ("blazarr", "numpy", "numcodecs", "zarr", "fsspec", "obstore", "cupy")
 
 
 def print_debug_info() -> None:
