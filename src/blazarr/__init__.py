@@ -42,6 +42,7 @@ if TYPE_CHECKING:
         zeros,
         zeros_like,
     )
+    from blazarr.compat.zarr_python import enable
     from blazarr.nodes import Array, AsyncArray, AsyncGroup, Group
 
 __version__: Final[str] = _core.__version__
@@ -61,6 +62,7 @@ __all__ = [
     "create_hierarchy",
     "empty",
     "empty_like",
+    "enable",
     "from_array",
     "full",
     "full_like",
@@ -82,7 +84,11 @@ __all__ = [
     "zeros_like",
 ]
 
-_NODES = frozenset({"Array", "AsyncArray", "AsyncGroup", "Group"})
+# Where public names are that are not in `blazarr.api`.
+_ELSEWHERE = {
+    **dict.fromkeys(("Array", "AsyncArray", "AsyncGroup", "Group"), "nodes"),
+    "enable": "compat.zarr_python",
+}
 _OPENED_ON_USE = frozenset(
     {
         "abc",
@@ -117,9 +123,7 @@ def __getattr__(name: str) -> Any:
         return importlib.import_module(f"blazarr.{name}")
     if name not in __all__:
         raise AttributeError(f"module 'blazarr' has no attribute {name!r}")
-    value = getattr(
-        importlib.import_module("blazarr.nodes" if name in _NODES else "blazarr.api"), name
-    )
+    value = getattr(importlib.import_module(f"blazarr.{_ELSEWHERE.get(name, 'api')}"), name)
     globals()[name] = value
     return value
 

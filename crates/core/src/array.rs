@@ -59,6 +59,7 @@ pub struct Array {
     pub keys: KeySpec,
     pub chain: Chain,
     pub indexes: IndexCache,
+    pub max_chunk_bytes: usize,
 }
 
 impl Array {
@@ -92,6 +93,7 @@ impl Array {
             keys: spec.keys,
             chain,
             indexes: IndexCache::default(),
+            max_chunk_bytes: spec.max_chunk_bytes,
         })
     }
 
@@ -131,7 +133,7 @@ fn check_chunk_bytes(grid: &[Axis], item: usize, allowed: usize) -> Result<()> {
 }
 
 /// Inner chunks must divide every shard, at every level.
-fn check_shards(chain: &Chain, grid: &[Axis], depth: usize) -> Result<()> {
+pub(crate) fn check_shards(chain: &Chain, grid: &[Axis], depth: usize) -> Result<()> {
     let Some(sharding) = &chain.shard else {
         return Ok(());
     };

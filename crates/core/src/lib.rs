@@ -4,11 +4,13 @@
 
 pub mod arena;
 pub mod array;
+pub mod chunks;
 pub mod codec;
 pub mod error;
 pub mod fork;
 pub mod grid;
 pub mod io;
+pub mod layout;
 pub mod place;
 pub mod plan;
 pub mod pool;

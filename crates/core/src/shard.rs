@@ -65,6 +65,11 @@ impl InnerGrid {
             .ok_or_else(|| Error::Spec("the shard has more inner chunks than memory".into()))
     }
 
+    /// Inner chunks along each stored axis.
+    pub fn counts(&self) -> &[u64] {
+        &self.counts
+    }
+
     /// The place of an inner chunk in the index.
     pub fn linear(&self, coords: &[u64]) -> usize {
         coords

@@ -31,6 +31,12 @@ impl<'a> View<'a> {
         }
     }
 
+    /// # Safety
+    /// As for [`View::new`].
+    pub unsafe fn walking(base: *mut u8, axes: Vec<Walk<'a>>) -> View<'a> {
+        View { base, axes }
+    }
+
     pub fn base(&self) -> *mut u8 {
         self.base
     }

@@ -3,9 +3,11 @@
 mod array;
 mod buffers;
 mod bytes;
+mod chunks;
 mod codecs;
 mod errors;
 mod external;
+mod pieces;
 mod pool;
 mod selection;
 mod stores;
@@ -18,6 +20,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("OPTIMISED", !cfg!(debug_assertions))?;
     array::register(module)?;
     codecs::register(module)?;
+    chunks::register(module)?;
     pool::register(module)?;
     stores::register(module)
 }

@@ -10,6 +10,7 @@ use super::{BytesCodec, CodecError, CodecErrorKind, Size};
 use crate::arena::room;
 use crate::error::{Error, Result};
 use crate::grid::byte_count;
+use crate::layout::Layout;
 
 /// A chain as the array's description gives it.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -40,6 +41,8 @@ pub struct ShardingSpec {
     #[serde(default)]
     pub index_steps: Vec<StepSpec>,
     pub at_end: bool,
+    #[serde(default)]
+    pub layout: Layout,
 }
 
 /// A chain that runs.
@@ -58,6 +61,7 @@ pub struct Sharding {
     pub index_swap: bool,
     pub index_steps: Vec<Arc<dyn BytesCodec>>,
     pub at_end: bool,
+    pub layout: Layout,
 }
 
 /// Where decoded bytes ended up.
@@ -141,6 +145,7 @@ impl Sharding {
             index_swap: spec.index_swap,
             index_steps: build_steps(&spec.index_steps, externals)?,
             at_end: spec.at_end,
+            layout: spec.layout,
         })
     }
 

@@ -47,16 +47,25 @@ pub enum StepSpec {
     Crc32c {
         #[serde(default = "at_end")]
         location: Location,
+        #[serde(default = "yes")]
+        verify: bool,
     },
     Crc32 {
         #[serde(default = "at_start")]
         location: Location,
+        #[serde(default = "yes")]
+        verify: bool,
     },
     Adler32 {
         #[serde(default = "at_start")]
         location: Location,
+        #[serde(default = "yes")]
+        verify: bool,
     },
-    Fletcher32 {},
+    Fletcher32 {
+        #[serde(default = "yes")]
+        verify: bool,
+    },
     Swap {
         size: usize,
     },
@@ -94,6 +103,10 @@ fn at_start() -> Location {
     Location::Start
 }
 
+fn yes() -> bool {
+    true
+}
+
 fn at_end() -> Location {
     Location::End
 }
@@ -120,13 +133,15 @@ impl StepSpec {
             } => Arc::new(Blosc::new(
                 *cname, *clevel, *shuffle, *typesize, *blocksize,
             )?),
-            StepSpec::Crc32c { location } => Arc::new(Checksum::new(Algorithm::Crc32c, *location)),
-            StepSpec::Crc32 { location } => Arc::new(Checksum::new(Algorithm::Crc32, *location)),
-            StepSpec::Adler32 { location } => {
-                Arc::new(Checksum::new(Algorithm::Adler32, *location))
+            StepSpec::Crc32c { location, verify } => {
+                checksum(Algorithm::Crc32c, *location, *verify)
             }
-            StepSpec::Fletcher32 {} => {
-                Arc::new(Checksum::new(Algorithm::Fletcher32, Location::End))
+            StepSpec::Crc32 { location, verify } => checksum(Algorithm::Crc32, *location, *verify),
+            StepSpec::Adler32 { location, verify } => {
+                checksum(Algorithm::Adler32, *location, *verify)
+            }
+            StepSpec::Fletcher32 { verify } => {
+                checksum(Algorithm::Fletcher32, Location::End, *verify)
             }
             StepSpec::Swap { size } => Arc::new(Swap::new(*size)?),
             StepSpec::Shuffle { elementsize } => Arc::new(Shuffle::new(*elementsize)?),
@@ -149,6 +164,15 @@ impl StepSpec {
             StepSpec::External { .. } => return Err(not_native("external")),
         })
     }
+}
+
+fn checksum(algorithm: Algorithm, location: Location, verify: bool) -> Arc<dyn BytesCodec> {
+    let checksum = Checksum::new(algorithm, location);
+    Arc::new(if verify {
+        checksum
+    } else {
+        checksum.trusting()
+    })
 }
 
 fn not_native(id: &str) -> CodecError {

@@ -1,5 +1,6 @@
 //! Where bytes lie: the store interface of the engine, the local folder and memory.
 
+pub mod handed;
 pub mod key;
 pub mod keylock;
 pub mod local;
@@ -86,6 +87,11 @@ pub trait Object: Send + Sync {
     /// All bytes, where they lie in memory already.
     fn in_memory(&self) -> Option<&[u8]> {
         None
+    }
+
+    /// Whether only parts of it are at hand, so that what lies between them cannot be read.
+    fn has_gaps(&self) -> bool {
+        false
     }
 }
 

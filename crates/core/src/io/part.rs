@@ -91,6 +91,51 @@ impl Object for Window<'_> {
     }
 }
 
+/// An object of which parts are at hand, in order.
+#[derive(Debug)]
+pub struct Parts<'a> {
+    pub key: String,
+    pub size: u64,
+    pub parts: Vec<(u64, &'a [u8])>,
+}
+
+impl Object for Parts<'_> {
+    fn size(&self) -> u64 {
+        self.size
+    }
+
+    fn stamp(&self) -> Option<Stamp> {
+        None
+    }
+
+    fn read_at(&self, offset: u64, dst: &mut [u8]) -> Result<(), StoreError> {
+        let after = self.parts.partition_point(|(start, _)| *start <= offset);
+        let found = after.checked_sub(1).and_then(|n| {
+            let (start, bytes) = self.parts[n];
+            let from = usize::try_from(offset - start).ok()?;
+            bytes.get(from..from.checked_add(dst.len())?)
+        });
+        let Some(bytes) = found else {
+            let end = |(start, bytes): &(u64, &[u8])| start + bytes.len() as u64;
+            let size = self.parts.last().map_or(0, end);
+            return Err(short(&self.key, offset, dst.len(), size));
+        };
+        dst.copy_from_slice(bytes);
+        Ok(())
+    }
+
+    fn has_gaps(&self) -> bool {
+        self.in_memory().is_none()
+    }
+
+    fn in_memory(&self) -> Option<&[u8]> {
+        match self.parts[..] {
+            [(0, bytes)] if bytes.len() as u64 == self.size => Some(bytes),
+            _ => None,
+        }
+    }
+}
+
 fn short(key: &str, offset: u64, wanted: usize, size: u64) -> StoreError {
     StoreError::Short {
         key: key.to_owned(),

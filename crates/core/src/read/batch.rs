@@ -9,8 +9,8 @@ use super::shard::{Located, near};
 use crate::arena::{Arena, lease};
 use crate::codec::chain::Sharding;
 use crate::error::{Error, Result};
-use crate::io::part::InMemory;
-use crate::io::{ByteRange, Object, Request, Stamp, StoreError};
+use crate::io::part::{InMemory, Parts};
+use crate::io::{ByteRange, Request};
 use crate::plan::{Job, Plan};
 use crate::pool::parallel_for;
 use crate::shard::Index;
@@ -129,7 +129,7 @@ impl<'w> Wave<'w> {
         let fetched = ask(self.reader, &requests)?;
         parallel_for(shards.len(), self.reader.options.threads, &|k| {
             let (n, wanted, range) = &shards[k];
-            let object = Pieces::new(
+            let object = parts(
                 &self.keys[*n],
                 &requests[range.clone()],
                 &fetched[range.clone()],
@@ -202,60 +202,24 @@ fn spans(wanted: &[Located]) -> impl Iterator<Item = ByteRange> {
     })
 }
 
-/// An object of which only parts are at hand.
-struct Pieces<'a> {
-    key: &'a str,
-    parts: Vec<(u64, &'a [u8])>,
-}
-
-impl<'a> Pieces<'a> {
-    fn new(key: &'a str, requests: &[Request], fetched: &'a [Option<Bytes>]) -> Result<Pieces<'a>> {
-        let mut parts = Vec::with_capacity(requests.len());
-        for (request, bytes) in requests.iter().zip(fetched) {
-            match (request.range, bytes) {
-                (ByteRange::Span { offset, .. }, Some(bytes)) => parts.push((offset, &bytes[..])),
-                _ => {
-                    let what = "it vanished while it was read".to_owned();
-                    return Err(Error::Shard {
-                        key: key.to_owned(),
-                        what,
-                    });
-                }
+/// The fetched parts of one shard.
+fn parts<'a>(key: &str, requests: &[Request], fetched: &'a [Option<Bytes>]) -> Result<Parts<'a>> {
+    let mut parts = Vec::with_capacity(requests.len());
+    for (request, bytes) in requests.iter().zip(fetched) {
+        match (request.range, bytes) {
+            (ByteRange::Span { offset, .. }, Some(bytes)) => parts.push((offset, &bytes[..])),
+            _ => {
+                let what = "it vanished while it was read".to_owned();
+                return Err(Error::Shard {
+                    key: key.to_owned(),
+                    what,
+                });
             }
         }
-        Ok(Pieces { key, parts })
     }
-}
-
-impl Object for Pieces<'_> {
-    fn size(&self) -> u64 {
-        u64::MAX
-    }
-
-    fn stamp(&self) -> Option<Stamp> {
-        None
-    }
-
-    fn read_at(&self, offset: u64, dst: &mut [u8]) -> Result<(), StoreError> {
-        let after = self.parts.partition_point(|(start, _)| *start <= offset);
-        let found = after.checked_sub(1).and_then(|n| {
-            let (start, bytes) = self.parts[n];
-            let from = usize::try_from(offset - start).ok()?;
-            bytes.get(from..from.checked_add(dst.len())?)
-        });
-        let Some(bytes) = found else {
-            let size = self
-                .parts
-                .last()
-                .map_or(0, |(start, bytes)| start + bytes.len() as u64);
-            return Err(StoreError::Short {
-                key: self.key.to_owned(),
-                offset,
-                wanted: dst.len() as u64,
-                size,
-            });
-        };
-        dst.copy_from_slice(bytes);
-        Ok(())
-    }
+    Ok(Parts {
+        key: key.to_owned(),
+        size: u64::MAX,
+        parts,
+    })
 }

@@ -21,7 +21,7 @@ use crate::target::Target;
 use crate::view::{ChunkWalk, View};
 
 /// Work below this many decoded bytes is not worth waking another thread for.
-const ALONE: usize = 128 << 10;
+pub(crate) const ALONE: usize = 128 << 10;
 
 /// Runs of an uncompressed chunk from this length on are read straight into the result.
 const RUN: usize = 64 << 10;
@@ -54,12 +54,7 @@ pub fn read(
 ) -> Result<Report> {
     selection.check(&array.shape)?;
     let plan = Plan::new(&array.grid, selection)?;
-    let reader = Reader {
-        array,
-        store,
-        options,
-        missing: AtomicU64::new(0),
-    };
+    let reader = Reader::new(array, store, options);
     match store.batch() {
         Some(batch) => batch::read(&reader, &plan, out, batch)?,
         None => parallel_for(plan.jobs(), reader.threads(&plan, selection), &|n| {
@@ -88,6 +83,17 @@ pub struct Reader<'r> {
     pub store: &'r dyn Store,
     pub options: Options,
     missing: AtomicU64,
+}
+
+impl<'r> Reader<'r> {
+    pub fn new(array: &'r Array, store: &'r dyn Store, options: Options) -> Reader<'r> {
+        Reader {
+            array,
+            store,
+            options,
+            missing: AtomicU64::new(0),
+        }
+    }
 }
 
 impl Reader<'_> {
@@ -124,17 +130,21 @@ impl Reader<'_> {
             out: &out,
             key: &key,
         };
-        let done = match &target.chain.shard {
-            Some(sharding) => self.stored_shard(&target, sharding, arena),
-            None => self.stored_chunk(&target, arena),
-        };
+        let done = self.stored(&target, arena);
         arena.job = job;
         arena.key = key;
-        done
+        done.map(drop)
     }
 
-    /// A chunk that has a key of its own.
-    fn stored_chunk(&self, target: &Target<'_>, arena: &mut Arena) -> Result<()> {
+    /// A chunk or shard that has a key of its own, and whether that is there.
+    pub fn stored(&self, target: &Target<'_>, arena: &mut Arena) -> Result<bool> {
+        match &target.chain.shard {
+            Some(sharding) => self.stored_shard(target, sharding, arena),
+            None => self.stored_chunk(target, arena),
+        }
+    }
+
+    fn stored_chunk(&self, target: &Target<'_>, arena: &mut Arena) -> Result<bool> {
         let shape = target.shape();
         let total = self.total(&shape)?;
         if target.chain.steps.is_empty() {
@@ -143,9 +153,13 @@ impl Reader<'_> {
         let max = target.chain.encoded_max(&shape, self.array.item)?;
         let mut fetched = std::mem::take(&mut arena.fetched);
         let done = match self.store.get(target.key, max, &mut fetched)? {
-            None => self.absent(target),
-            Some(Fetched::Buffered) => self.chunk(target, &shape, total, &fetched, arena),
-            Some(Fetched::Shared(bytes)) => self.chunk(target, &shape, total, &bytes, arena),
+            None => self.absent(target).map(|()| false),
+            Some(Fetched::Buffered) => self
+                .chunk(target, &shape, total, &fetched, arena)
+                .map(|()| true),
+            Some(Fetched::Shared(bytes)) => self
+                .chunk(target, &shape, total, &bytes, arena)
+                .map(|()| true),
         };
         arena.fetched = fetched;
         done
@@ -158,12 +172,13 @@ impl Reader<'_> {
         shape: &[u64],
         total: usize,
         arena: &mut Arena,
-    ) -> Result<()> {
+    ) -> Result<bool> {
         let Some(object) = self.store.open(target.key)? else {
-            return self.absent(target);
+            return self.absent(target).map(|()| false);
         };
         check_size(target, object.size(), total)?;
         self.plain_chunk(target, shape, total, &*object, 0, arena)
+            .map(|()| true)
     }
 
     /// An uncompressed chunk at `offset` of `object`, whose length was checked.

@@ -28,19 +28,19 @@ pub struct Located {
 }
 
 impl Reader<'_> {
-    /// A shard that has a key of its own.
+    /// A shard that has a key of its own, and whether that is there.
     pub fn stored_shard(
         &self,
         target: &Target<'_>,
         sharding: &Sharding,
         arena: &mut Arena,
-    ) -> Result<()> {
+    ) -> Result<bool> {
         if !target.chain.steps.is_empty() {
             return self.stored_encoded_shard(target, sharding, arena);
         }
         match self.store.open(target.key)? {
-            None => self.absent(target),
-            Some(object) => self.shard(target, sharding, &*object),
+            None => self.absent(target).map(|()| false),
+            Some(object) => self.shard(target, sharding, &*object).map(|()| true),
         }
     }
 
@@ -50,14 +50,15 @@ impl Reader<'_> {
         target: &Target<'_>,
         sharding: &Sharding,
         arena: &mut Arena,
-    ) -> Result<()> {
+    ) -> Result<bool> {
         let max = target.chain.encoded_max(&target.shape(), self.array.item)?;
         let shard = match self.store.get(target.key, max, &mut arena.fetched)? {
-            None => return self.absent(target),
+            None => return self.absent(target).map(|()| false),
             Some(Fetched::Buffered) => decode_shard(target, self.array.item, &arena.fetched)?,
             Some(Fetched::Shared(bytes)) => decode_shard(target, self.array.item, &bytes)?,
         };
         self.shard(target, sharding, &InMemory::new(target.key, &shard))
+            .map(|()| true)
     }
 
     /// What is wanted of the inner chunks of the shard `object`.
@@ -85,7 +86,10 @@ impl Reader<'_> {
         object: &dyn Object,
         wanted: &[Located],
     ) -> Result<()> {
-        let groups = group(wanted, self.options.threads);
+        let groups = match object.has_gaps() {
+            true => (0..wanted.len()).map(|n| n..n + 1).collect(),
+            false => group(wanted, self.options.threads),
+        };
         let threads = if wanted.len() < 2 {
             1
         } else {

@@ -48,9 +48,9 @@ pub fn write(
 
 /// What every job of one write shares.
 #[derive(Debug)]
-struct Writer<'w> {
-    array: &'w Array,
-    options: Options,
+pub(crate) struct Writer<'w> {
+    pub array: &'w Array,
+    pub options: Options,
 }
 
 impl Writer<'_> {
@@ -75,16 +75,22 @@ impl Writer<'_> {
             out: &out,
             key: &key,
         };
-        let back = store.update(&key, !target.is_covered(), &mut |old| {
+        let done = self.stored(&target, store, arena);
+        arena.job = job;
+        arena.key = key;
+        done
+    }
+
+    /// A chunk or shard that has a key of its own.
+    pub fn stored(&self, target: &Target<'_>, store: &dyn Store, arena: &mut Arena) -> Result<()> {
+        let back = store.update(target.key, !target.is_covered(), &mut |old| {
             let mut encoded = std::mem::take(&mut arena.encoded);
-            Ok(match self.edit(&target, old, arena, &mut encoded)? {
+            Ok(match self.edit(target, old, arena, &mut encoded)? {
                 true => Edit::Put(encoded),
                 false => Edit::Delete,
             })
         })?;
         arena.encoded = back.unwrap_or_default();
-        arena.job = job;
-        arena.key = key;
         Ok(())
     }
 
@@ -254,7 +260,7 @@ fn is_all(bytes: &[u8], item: &[u8]) -> bool {
 
 impl Target<'_> {
     /// Whether the job replaces all of the chunk that lies in the array.
-    fn is_covered(&self) -> bool {
+    pub fn is_covered(&self) -> bool {
         self.plan.covers(self.grid, self.job)
     }
 }

@@ -89,7 +89,8 @@ impl Writer<'_> {
         if slots.iter().all(|slot| matches!(slot, Slot::Absent)) {
             return Ok(());
         }
-        assemble(target.key, sharding, &slots, old.as_ref(), encoded)
+        let places = sharding.layout.places(inner.grid.counts())?;
+        assemble(target.key, sharding, &slots, &places, old.as_ref(), encoded)
     }
 
     /// Encodes the inner chunks that the job touches into their slots.
@@ -170,11 +171,12 @@ fn kept_slots(key: &str, count: usize, old: Option<&Old<'_>>) -> Result<Vec<Slot
     Ok(slots)
 }
 
-/// Lays the inner chunks out one after another, with the index where it belongs.
+/// Lays the inner chunks out one after another, in the order of `places`, with the index where it belongs.
 fn assemble(
     key: &str,
     sharding: &Sharding,
     slots: &[Slot],
+    places: &[usize],
     old: Option<&Old<'_>>,
     encoded: &mut Vec<u8>,
 ) -> Result<()> {
@@ -185,17 +187,14 @@ fn assemble(
         index_size as u64
     };
     let mut end = first;
-    let mut entries = Vec::with_capacity(slots.len());
-    for slot in slots {
-        let len = match slot {
-            Slot::Absent => {
-                entries.push(None);
-                continue;
-            }
+    let mut entries = vec![None; slots.len()];
+    for &at in places {
+        let len = match &slots[at] {
+            Slot::Absent => continue,
             Slot::Kept { len, .. } => *len,
             Slot::New(bytes) => bytes.len() as u64,
         };
-        entries.push(Some((end, len)));
+        entries[at] = Some((end, len));
         end = end.checked_add(len).ok_or_else(|| too_long(key))?;
     }
     let (mut index, mut spare) = (Vec::new(), Vec::new());
@@ -210,8 +209,8 @@ fn assemble(
     if !sharding.at_end {
         encoded.extend_from_slice(&index);
     }
-    for slot in slots {
-        append(slot, old, encoded)?;
+    for &at in places {
+        append(&slots[at], old, encoded)?;
     }
     if sharding.at_end {
         encoded.extend_from_slice(&index);

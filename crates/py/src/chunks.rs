@@ -1,0 +1,262 @@
+//! Batches of chunks that somebody else has planned: read, written, or only decoded and encoded.
+
+use std::sync::Arc;
+
+use blazarr_core::array;
+use blazarr_core::chunks::{self, Piece, Source};
+use blazarr_core::codec::BytesCodec;
+use blazarr_core::io::handed::{AtHand, Handed};
+use blazarr_core::io::{ByteRange, Edit};
+use blazarr_core::{pool, write};
+use bytes::Bytes;
+use pyo3::buffer::PyUntypedBuffer;
+use pyo3::exceptions::PyValueError;
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyTuple};
+
+use crate::bytes::{Borrowed, to_python};
+use crate::errors::{detached, to_py};
+use crate::external::External;
+use crate::pieces::{Memory, parse};
+use crate::stores::Store;
+
+/// How an array's chunks are decoded and encoded, wherever they are.
+#[pyclass(frozen, module = "blazarr._core")]
+#[derive(Debug)]
+struct ChunkEngine {
+    inner: Arc<array::Array>,
+}
+
+#[pymethods]
+impl ChunkEngine {
+    #[new]
+    fn new(spec: &[u8], externals: Vec<Bound<'_, PyAny>>) -> PyResult<ChunkEngine> {
+        let mut steps: Vec<Arc<dyn BytesCodec>> = Vec::with_capacity(externals.len());
+        for external in &externals {
+            steps.push(Arc::new(External::new(external)?));
+        }
+        let inner = Arc::new(array::Array::parse(spec, &steps).map_err(to_py)?);
+        Ok(ChunkEngine { inner })
+    }
+
+    /// The chunks of `batch`, as zarr-python gives them to a codec pipeline, with `memory` as result or value; `None`
+    /// where a selection is of a form that only numpy knows.
+    fn batch(
+        &self,
+        batch: &Bound<'_, PyAny>,
+        memory: &Bound<'_, PyAny>,
+        drop_axes: Vec<usize>,
+    ) -> PyResult<Option<ChunkBatch>> {
+        // An array without axes has no shape in the buffer protocol, which pyo3 takes for an error.
+        let rank: usize = memory.getattr(intern!(memory.py(), "ndim"))?.extract()?;
+        let buffer = match rank {
+            0 => PyUntypedBuffer::get(&memory.call_method1("reshape", (1,))?)?,
+            _ => PyUntypedBuffer::get(memory)?,
+        };
+        if buffer.item_size() != self.inner.item {
+            return Err(PyValueError::new_err(format!(
+                "the memory's items have {} bytes, but the array's have {}",
+                buffer.item_size(),
+                self.inner.item
+            )));
+        }
+        let view = Memory {
+            base: buffer.buf_ptr().cast(),
+            shape: if rank == 0 { &[] } else { buffer.shape() },
+            strides: if rank == 0 { &[] } else { buffer.strides() },
+        };
+        let pieces = parse(batch, &view, &drop_axes)?;
+        Ok(pieces.map(|pieces| ChunkBatch {
+            array: self.inner.clone(),
+            pieces,
+            memory: buffer,
+        }))
+    }
+}
+
+/// Chunks, what is wanted of each, and the memory in which that lies.
+#[pyclass(frozen, module = "blazarr._core")]
+struct ChunkBatch {
+    array: Arc<array::Array>,
+    pieces: Vec<Piece<'static>>,
+    memory: PyUntypedBuffer,
+}
+
+#[pymethods]
+impl ChunkBatch {
+    /// Reads from `store`; a byte for each chunk: 1 where it was there, 0 where it was filled.
+    #[pyo3(signature = (store, *, threads=None))]
+    fn read<'py>(
+        &self,
+        py: Python<'py>,
+        store: PyRef<'_, Store>,
+        threads: Option<usize>,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        self.check_writable()?;
+        let store = store.inner.clone();
+        self.run_read(py, Source::Store(&*store), threads)
+    }
+
+    /// Reads from bytes at hand. For each chunk: None where it is absent, its bytes, or (index, [(offset, bytes), ...])
+    /// with the ranges that `ranges` asked for.
+    #[pyo3(signature = (data, *, threads=None))]
+    fn decode<'py>(
+        &self,
+        py: Python<'py>,
+        data: Vec<Bound<'py, PyAny>>,
+        threads: Option<usize>,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        self.check_writable()?;
+        let handed = self.handed(&data)?;
+        self.run_read(py, Source::Handed(&handed), threads)
+    }
+
+    /// Writes to `store`.
+    #[pyo3(signature = (store, *, threads=None, write_empty=false))]
+    fn write(
+        &self,
+        py: Python<'_>,
+        store: PyRef<'_, Store>,
+        threads: Option<usize>,
+        write_empty: bool,
+    ) -> PyResult<()> {
+        let store = store.inner.clone();
+        self.run_write(py, Source::Store(&*store), threads, write_empty)
+    }
+
+    /// Encodes over the chunks at hand; for each its new bytes, or None where it is to be absent.
+    #[pyo3(signature = (data, *, threads=None, write_empty=false))]
+    fn encode(
+        &self,
+        py: Python<'_>,
+        data: Vec<Bound<'_, PyAny>>,
+        threads: Option<usize>,
+        write_empty: bool,
+    ) -> PyResult<Vec<Option<Py<PyAny>>>> {
+        let handed = self.handed(&data)?;
+        self.run_write(py, Source::Handed(&handed), threads, write_empty)?;
+        let bytes = |handed: Handed| match handed.take() {
+            Some(Edit::Put(bytes)) => to_python(py, bytes.into()).map(Some),
+            _ => Ok(None),
+        };
+        handed.into_iter().map(bytes).collect()
+    }
+
+    /// The numbers of the chunks of which a write changes only a part.
+    fn partial(&self) -> PyResult<Vec<usize>> {
+        let mut numbers = Vec::new();
+        for (n, piece) in self.pieces.iter().enumerate() {
+            if chunks::changes_part(&self.array, piece).map_err(to_py)? {
+                numbers.push(n);
+            }
+        }
+        Ok(numbers)
+    }
+
+    /// For each chunk the range of its index, (start, stop) with a negative start from the end; None where all of the
+    /// key has to be fetched.
+    fn index_ranges(&self) -> PyResult<Vec<Option<(i64, Option<u64>)>>> {
+        let range = |piece| {
+            let range = chunks::index_range(&self.array, piece).map_err(to_py)?;
+            Ok(match range {
+                Some(ByteRange::Suffix(len)) => Some((-i64::try_from(len)?, None)),
+                Some(ByteRange::Span { len, .. }) => Some((0, Some(len))),
+                _ => None,
+            })
+        };
+        self.pieces.iter().map(range).collect()
+    }
+
+    /// The ranges (start, stop) to fetch of the shard with this number, whose index is `index`.
+    fn ranges(&self, number: usize, index: &Bound<'_, PyAny>) -> PyResult<Vec<(u64, u64)>> {
+        self.check_writable()?;
+        let index = Bytes::from_owner(Borrowed::new(index)?);
+        let piece = self.pieces.get(number).ok_or_else(|| {
+            PyValueError::new_err(format!("there is no chunk {number} in this batch"))
+        })?;
+        let ranges = chunks::inner_ranges(&self.array, piece, &index).map_err(to_py)?;
+        let ends = |(offset, len): (u64, u64)| (offset, offset.saturating_add(len));
+        Ok(ranges.into_iter().map(ends).collect())
+    }
+
+    fn __len__(&self) -> usize {
+        self.pieces.len()
+    }
+}
+
+impl ChunkBatch {
+    fn check_writable(&self) -> PyResult<()> {
+        match self.memory.readonly() {
+            false => Ok(()),
+            true => Err(PyValueError::new_err(
+                "the memory to read into is read-only",
+            )),
+        }
+    }
+
+    fn run_read<'py>(
+        &self,
+        py: Python<'py>,
+        source: Source<'_>,
+        threads: Option<usize>,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        let threads = threads.unwrap_or_else(pool::threads);
+        let present = detached(py, || {
+            chunks::read(&self.array, source, &self.pieces, threads)
+        })?;
+        let bytes: Vec<u8> = present.into_iter().map(u8::from).collect();
+        Ok(PyBytes::new(py, &bytes))
+    }
+
+    fn run_write(
+        &self,
+        py: Python<'_>,
+        source: Source<'_>,
+        threads: Option<usize>,
+        write_empty: bool,
+    ) -> PyResult<()> {
+        let options = write::Options {
+            threads: threads.unwrap_or_else(pool::threads),
+            write_empty,
+        };
+        detached(py, || {
+            chunks::write(&self.array, source, &self.pieces, options)
+        })
+    }
+
+    fn handed(&self, data: &[Bound<'_, PyAny>]) -> PyResult<Vec<Handed>> {
+        if data.len() != self.pieces.len() {
+            return Err(PyValueError::new_err(format!(
+                "{} chunks are given to a batch of {}",
+                data.len(),
+                self.pieces.len()
+            )));
+        }
+        let one = |data| Ok(Handed::new(self.at_hand(data)?));
+        data.iter().map(one).collect()
+    }
+
+    fn at_hand(&self, data: &Bound<'_, PyAny>) -> PyResult<AtHand> {
+        if data.is_none() {
+            return Ok(AtHand::Absent);
+        }
+        if !data.is_instance_of::<PyTuple>() {
+            return Ok(AtHand::Whole(Bytes::from_owner(Borrowed::new(data)?)));
+        }
+        let (index, parts): (Bound<'_, PyAny>, Vec<(u64, Bound<'_, PyAny>)>) = data.extract()?;
+        let index = Bytes::from_owner(Borrowed::new(&index)?);
+        let at = chunks::index_offset(&self.array, index.len()).map_err(to_py)?;
+        let mut all = vec![(at, index)];
+        for (offset, bytes) in parts {
+            all.push((offset, Bytes::from_owner(Borrowed::new(&bytes)?)));
+        }
+        all.sort_by_key(|(offset, _)| *offset);
+        Ok(AtHand::Parts(all))
+    }
+}
+
+pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<ChunkEngine>()?;
+    module.add_class::<ChunkBatch>()
+}

@@ -1,0 +1,210 @@
+"""The codec pipeline."""
+
+from __future__ import annotations
+
+import logging
+import math
+from collections.abc import Iterable, Iterator
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+from zarr.abc.codec import Codec, CodecPipeline
+from zarr.abc.store import Store
+from zarr.codecs._v2 import V2Codec
+from zarr.core.array_spec import ArrayConfig, ArraySpec
+from zarr.core.buffer import Buffer, NDBuffer, default_buffer_prototype
+from zarr.core.codec_pipeline import BatchedCodecPipeline
+from zarr.core.metadata import ArrayV2Metadata
+
+from blazarr.compat.zarr_python import settings
+from blazarr.compat.zarr_python.arrays import Engine, ZarrMetadata
+from blazarr.compat.zarr_python.places import place_of
+from blazarr.compat.zarr_python.transfer import Item
+from blazarr.errors import UnsupportedError
+
+log = logging.getLogger("blazarr.zarr_python")
+
+_PRESENT = {"status": "present"}
+_MISSING = {"status": "missing"}
+
+
+class BlazarrCodecPipeline(CodecPipeline):
+    """Reads and writes zarr-python's arrays through blazarr.
+
+    What blazarr can't do goes through zarr-python's own pipeline, with the same results: codecs written in Python,
+    items without a fixed size. That is said once for each array in the log, at level debug; where
+    ``codec_pipeline.strict`` is true in zarr-python's configuration it is an error.
+
+    Parameters
+    ----------
+    own
+        zarr-python's pipeline of the same codecs.
+    metadata
+        The array's metadata. Without it only zarr-python's pipeline is used.
+    """
+
+    # The name that zarr-python's configuration knows it by.
+    __module__ = "blazarr.compat.zarr_python"
+
+    def __init__(self, own: BatchedCodecPipeline, metadata: ZarrMetadata | None = None) -> None:
+        self.own = own
+        self._metadata = metadata
+        self._engine: Engine | None = None
+        self._unfit: str | None = None if metadata else "a pipeline of codecs alone"
+
+    @classmethod
+    def from_codecs(cls, codecs: Iterable[Codec], *, batch_size: int | None = None) -> Self:
+        """Make a pipeline of codecs alone."""
+        return cls(BatchedCodecPipeline.from_codecs(codecs, batch_size=batch_size))
+
+    @classmethod
+    def from_array_metadata_and_store(cls, array_metadata: ZarrMetadata, store: Store) -> Self:
+        """Make the pipeline of an array. The store is asked for at each call."""
+        return cls(_own_pipeline(array_metadata), array_metadata)
+
+    def evolve_from_array_spec(self, array_spec: ArraySpec) -> Self:
+        """Fill in what codecs learn from the array."""
+        return type(self)(self.own.evolve_from_array_spec(array_spec), self._metadata)
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self) and self.own == other.own
+
+    def __hash__(self) -> int:
+        return hash(self.own)
+
+    def __iter__(self) -> Iterator[Codec]:
+        return iter(self.own)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(map(repr, self))})"
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"own": self.own, "metadata": self._metadata}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        type(self).__init__(self, **state)
+
+    def __getattr__(self, name: str) -> Any:
+        # Lists of codecs by kind, and the like. While a pipeline is unpickled it has no other yet.
+        if name == "own":
+            raise AttributeError(name)
+        return getattr(self.own, name)
+
+    @property
+    def supports_partial_decode(self) -> bool:
+        """Whether parts of a chunk can be decoded."""
+        return self.own.supports_partial_decode
+
+    @property
+    def supports_partial_encode(self) -> bool:
+        """Whether parts of a chunk can be encoded."""
+        return self.own.supports_partial_encode
+
+    def validate(self, **array: Any) -> None:
+        """Check the codecs against an array."""
+        self.own.validate(**array)
+
+    def compute_encoded_size(self, byte_length: int, array_spec: ArraySpec) -> int:
+        """Compute how long encoded chunks are, where that is the same for all."""
+        return self.own.compute_encoded_size(byte_length, array_spec)
+
+    async def decode(
+        self, chunk_bytes_and_specs: Iterable[tuple[Buffer | None, ArraySpec]]
+    ) -> Iterable[NDBuffer | None]:
+        """Decode chunks."""
+        return await self.own.decode(chunk_bytes_and_specs)
+
+    async def encode(
+        self, chunk_arrays_and_specs: Iterable[tuple[NDBuffer | None, ArraySpec]]
+    ) -> Iterable[Buffer | None]:
+        """Encode chunks."""
+        return await self.own.encode(chunk_arrays_and_specs)
+
+    async def read(
+        self, batch_info: Iterable[Item], out: NDBuffer, drop_axes: tuple[int, ...] = ()
+    ) -> Any:
+        """Read chunks into `out`; a result for each, whether it was there."""
+        items = list(batch_info)
+        if not items:
+            return ()
+        engine = self._fitting_engine()
+        if engine is None:
+            return await self.own.read(items, out, drop_axes)
+        target: Any = out.as_ndarray_like()
+        direct = isinstance(target, np.ndarray) and target.dtype == engine.dtype
+        memory: npt.NDArray[Any] = target if direct else np.empty(out.shape, engine.dtype)
+        chunks = engine.batch(items, memory, drop_axes)
+        if chunks is None:
+            self._refuse("a selection has a form that only numpy knows")
+            return await self.own.read(items, out, drop_axes)
+        size = _size(engine, items, memory)
+        present = await place_of(items).read(items, chunks, size)
+        if not direct:
+            out[...] = items[0][1].prototype.nd_buffer.from_numpy_array(memory)
+        return tuple(_PRESENT if there else _MISSING for there in present)
+
+    async def write(
+        self, batch_info: Iterable[Item], value: NDBuffer, drop_axes: tuple[int, ...] = ()
+    ) -> None:
+        """Write `value` to chunks."""
+        items = list(batch_info)
+        if not items:
+            return
+        engine = self._fitting_engine()
+        if engine is None:
+            await self.own.write(items, value, drop_axes)
+            return
+        memory: npt.NDArray[Any] = value.as_numpy_array().astype(engine.dtype, copy=False)
+        chunks = engine.batch(items, memory, drop_axes)
+        if chunks is None:
+            self._refuse("a selection has a form that only numpy knows")
+            await self.own.write(items, value, drop_axes)
+            return
+        await place_of(items).write(items, chunks, _size(engine, items, memory))
+
+    def _fitting_engine(self) -> Engine | None:
+        if self._engine is None and self._unfit is None:
+            assert self._metadata is not None
+            try:
+                self._engine = Engine.of(self._metadata)
+            except ValueError as error:
+                self._unfit = str(error)
+                log.debug("zarr-python's own pipeline reads and writes this array: %s", error)
+        if self._engine is None and self._metadata is not None:
+            self._refuse(self._unfit)
+        return self._engine
+
+    def _refuse(self, reason: str | None) -> None:
+        if settings.strict():
+            raise UnsupportedError(
+                f"blazarr can't read or write this array: {reason}; "
+                "with codec_pipeline.strict=False zarr-python's own pipeline does"
+            )
+
+
+def _own_pipeline(metadata: ZarrMetadata) -> BatchedCodecPipeline:
+    """Make what zarr-python makes for an array by default."""
+    if isinstance(metadata, ArrayV2Metadata):
+        codecs: tuple[Codec, ...] = (V2Codec(metadata.filters, metadata.compressor),)
+        shape = metadata.chunks
+        config = ArrayConfig.from_dict({"order": metadata.order})
+    else:
+        codecs = metadata.codecs
+        # Where chunks differ in shape, the shape given here is not looked at.
+        shape = getattr(metadata.chunk_grid, "chunk_shape", (1,) * len(metadata.shape))
+        config = ArrayConfig.from_dict({})
+    spec = ArraySpec(
+        shape=shape,
+        dtype=metadata.dtype,
+        fill_value=metadata.fill_value,
+        config=config,
+        prototype=default_buffer_prototype(),
+    )
+    return BatchedCodecPipeline.from_codecs(codecs).evolve_from_array_spec(spec)
+
+
+def _size(engine: Engine, items: list[Item], memory: npt.NDArray[Any]) -> int:
+    """Bytes that are about to be decoded or encoded, as far as can be told at a glance."""
+    chunk: int = math.prod(items[0][1].shape) * engine.dtype.itemsize
+    return max(memory.nbytes, chunk * len(items))

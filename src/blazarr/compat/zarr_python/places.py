@@ -1,0 +1,168 @@
+"""Where chunks are, and how their bytes get from there to the engine and back."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Protocol, TypeVar
+
+import numpy as np
+from zarr.core.buffer import Buffer, default_buffer_prototype
+from zarr.storage import LocalStore, MemoryStore, StorePath
+
+from blazarr.compat.zarr_python import settings
+from blazarr.compat.zarr_python.transfer import Item, fetch, fetch_whole, store_all
+from blazarr.compat.zarr_python.untouched import has_own_methods
+from blazarr.engine.chunks import ChunkBatch, folder
+
+# Below this many bytes the work is done before another thread has woken up.
+_AT_ONCE = 128 << 10
+
+_STORE_METHODS = (
+    "_open",
+    "_ensure_open",
+    "_set",
+    "get",
+    "get_sync",
+    "get_partial_values",
+    "set",
+    "set_sync",
+    "delete",
+    "delete_sync",
+)
+_PATH_METHODS = ("get", "get_sync", "set", "set_sync", "delete", "delete_sync")
+
+Result = TypeVar("Result")
+
+
+class Place(Protocol):
+    """A kind of store."""
+
+    async def read(self, items: list[Item], chunks: ChunkBatch, size: int) -> bytes:
+        """Read a batch of about `size` bytes; a byte for each chunk: whether it was there."""
+
+    async def write(self, items: list[Item], chunks: ChunkBatch, size: int) -> None:
+        """Write a batch."""
+
+
+async def run(work: Callable[[], Result], size: int) -> Result:
+    """Do work that computes or waits, without holding up the event loop for long."""
+    if size <= _AT_ONCE:
+        return work()
+    return await asyncio.to_thread(work)
+
+
+@dataclass(frozen=True)
+class Folder:
+    """A `LocalStore` that nobody changed."""
+
+    store: LocalStore
+
+    async def read(self, items: list[Item], chunks: ChunkBatch, size: int) -> bytes:
+        """Read through the core."""
+        await _opened(self.store)
+        return await run(partial(chunks.read, self._core(), threads=settings.threads()), size)
+
+    async def write(self, items: list[Item], chunks: ChunkBatch, size: int) -> None:
+        """Write through the core."""
+        await _opened(self.store)
+        self.store._check_writable()
+        work = partial(
+            chunks.write,
+            self._core(),
+            threads=settings.threads(),
+            write_empty=_write_empty(items),
+        )
+        await run(work, size)
+
+    def _core(self) -> Any:
+        # Looked up at each call, since a store may be moved.
+        return folder(str(self.store.root))
+
+
+@dataclass(frozen=True)
+class Memory:
+    """A `MemoryStore` that nobody changed: a dictionary of buffers."""
+
+    store: MemoryStore
+
+    async def read(self, items: list[Item], chunks: ChunkBatch, size: int) -> bytes:
+        """Decode where the bytes lie."""
+        await _opened(self.store)
+        stored = self.store._store_dict
+        data = [_bytes(stored.get(item[0].path)) for item in items]
+        return await run(partial(chunks.decode, data, threads=settings.threads()), size)
+
+    async def write(self, items: list[Item], chunks: ChunkBatch, size: int) -> None:
+        """Encode, and keep what that gives."""
+        await _opened(self.store)
+        self.store._check_writable()
+        stored = self.store._store_dict
+        data: list[Any] = [None] * len(items)
+        for number in chunks.partial():
+            data[number] = _bytes(stored.get(items[number][0].path))
+        encoded = await run(_encoding(items, chunks, data), size)
+        buffer = default_buffer_prototype().buffer
+        for item, new in zip(items, encoded, strict=True):
+            if new is None:
+                stored.pop(item[0].path, None)
+            else:
+                stored[item[0].path] = buffer.from_array_like(_array(new))
+
+
+@dataclass(frozen=True)
+class Elsewhere:
+    """Any other store, by its own methods."""
+
+    async def read(self, items: list[Item], chunks: ChunkBatch, size: int) -> bytes:
+        """Fetch what is wanted, then decode it."""
+        data = await fetch(items, chunks)
+        return await run(partial(chunks.decode, data, threads=settings.threads()), size)
+
+    async def write(self, items: list[Item], chunks: ChunkBatch, size: int) -> None:
+        """Fetch what is changed in part, encode, then store."""
+        data = await fetch_whole(items, chunks.partial())
+        encoded = await run(_encoding(items, chunks, data), size)
+        await store_all(items, encoded)
+
+
+def place_of(items: list[Item]) -> Place:
+    """Find out where a batch's chunks are."""
+    first = items[0][0]
+    if type(first) is not StorePath or not has_own_methods(first, _PATH_METHODS):
+        return Elsewhere()
+    store = first.store
+    kind = _KINDS.get(type(store))
+    if kind is None or not has_own_methods(store, _STORE_METHODS):
+        return Elsewhere()
+    if any(type(item[0]) is not StorePath or item[0].store is not store for item in items):
+        return Elsewhere()
+    return kind(store)
+
+
+_KINDS: dict[type, Callable[[Any], Place]] = {LocalStore: Folder, MemoryStore: Memory}
+
+
+def _encoding(
+    items: list[Item], chunks: ChunkBatch, data: list[Any]
+) -> Callable[[], list[bytes | memoryview | None]]:
+    return partial(chunks.encode, data, threads=settings.threads(), write_empty=_write_empty(items))
+
+
+def _write_empty(items: list[Item]) -> bool:
+    return bool(items[0][1].config.write_empty_chunks)
+
+
+async def _opened(store: LocalStore | MemoryStore) -> None:
+    if not store._is_open:
+        await store._ensure_open()
+
+
+def _bytes(buffer: Buffer | None) -> Any:
+    return None if buffer is None else buffer.as_numpy_array()
+
+
+def _array(data: bytes | memoryview) -> Any:
+    return np.frombuffer(data, np.uint8)

@@ -1,0 +1,38 @@
+"""What zarr-python's configuration says about how to work."""
+
+from __future__ import annotations
+
+import os
+
+from zarr.core.config import config
+
+
+def threads() -> int | None:
+    """Threads of one call; None for as many as the process may use."""
+    wanted = [config.get("threading.max_workers"), _pipeline("chunk_concurrent_maximum")]
+    least = _pipeline("chunk_concurrent_minimum")
+    given = [int(n) for n in wanted if n is not None]
+    if not given:
+        return None
+    return max(1, *([int(least)] if least else []), min(given))
+
+
+def strict() -> bool:
+    """Whether what blazarr can't do is an error."""
+    return bool(_pipeline("strict"))
+
+
+def validate_checksums() -> bool:
+    """Whether checksums of chunks are verified."""
+    return _pipeline("validate_checksums") is not False
+
+
+def requests() -> int:
+    """How many requests a store is sent at once."""
+    limit = config.get("async.concurrency")
+    return int(limit) if limit else 4 * (os.cpu_count() or 1)
+
+
+def _pipeline(name: str) -> int | bool | None:
+    section: dict[str, int | bool | None] = config.get("codec_pipeline")
+    return section.get(name)
