@@ -75,6 +75,9 @@ impl ChunkEngine {
     }
 }
 
+/// A range of bytes by its start, from the end where negative, and its stop.
+type Range = (i64, Option<u64>);
+
 /// Chunks, what is wanted of each, and the memory in which that lies.
 #[pyclass(frozen, module = "blazarr._core")]
 struct ChunkBatch {
@@ -156,7 +159,7 @@ impl ChunkBatch {
 
     /// For each chunk the range of its index, (start, stop) with a negative start from the end; None where all of the
     /// key has to be fetched.
-    fn index_ranges(&self) -> PyResult<Vec<Option<(i64, Option<u64>)>>> {
+    fn index_ranges(&self) -> PyResult<Vec<Option<Range>>> {
         let range = |piece| {
             let range = chunks::index_range(&self.array, piece).map_err(to_py)?;
             Ok(match range {

@@ -60,10 +60,10 @@ struct Shapes<'py> {
 
 impl<'py> Shapes<'py> {
     fn of(&mut self, spec: &Bound<'py, PyAny>) -> PyResult<Arc<[u64]>> {
-        if let Some((known, shape)) = &self.last {
-            if known.is(spec) {
-                return Ok(shape.clone());
-            }
+        if let Some((known, shape)) = &self.last
+            && known.is(spec)
+        {
+            return Ok(shape.clone());
         }
         let shape: Vec<u64> = spec.getattr(intern!(spec.py(), "shape"))?.extract()?;
         let shape: Arc<[u64]> = shape.into();
