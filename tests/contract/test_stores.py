@@ -4,10 +4,23 @@ import io
 import zipfile
 from contextlib import closing
 
+import fsspec
+import obstore.store
 import pytest
+import zarr
 
 from blazarr.errors import ReadOnlyError
-from blazarr.stores import ANY, Capabilities, LocalStore, MemoryStore, PrefixStore, Store, ZipStore
+from blazarr.stores import (
+    ANY,
+    Capabilities,
+    LocalStore,
+    MemoryStore,
+    PrefixStore,
+    Store,
+    ZipStore,
+    store_from,
+)
+from blazarr.stores.fsspec import FsspecStore
 from blazarr.testing.store_contract import StoreContract
 
 
@@ -63,6 +76,57 @@ class TestZipInMemory(StoreContract):
     def store(self):
         with closing(ZipStore(io.BytesIO(), mode="w")) as store:
             yield store
+
+
+class Unversioned(StoreContract):
+    """Stores without generations: those of parts that end before the value are equal to none."""
+
+    def test_ranges(self, store):
+        data = bytes(range(100))
+        store.put("a/c/0", data)
+        parts = (slice(0, 10), slice(5, 5), slice(90, 200), slice(200, 300), slice(7, None))
+        for part in (*parts, slice(100, None), slice(-3, None), slice(-300, None)):
+            assert bytes(store.get("a/c/0", part)[0]) == data[part]
+
+
+class TestZarrPythonMemory(Unversioned):
+    @pytest.fixture
+    def store(self):
+        return store_from(zarr.storage.MemoryStore())[0]
+
+    test_pickle = None  # zarr-python's cannot
+
+
+class TestZarrPythonObjectStore(Unversioned):
+    @pytest.fixture
+    def store(self):
+        return store_from(zarr.storage.ObjectStore(obstore.store.MemoryStore()))[0]
+
+    test_pickle = None  # memory is not shared between processes
+
+
+class TestFsspecMemory(Unversioned):
+    @pytest.fixture
+    def store(self):
+        fs = fsspec.filesystem("memory", skip_instance_cache=True)
+        fs.store, fs.pseudo_dirs = {}, [""]
+        return FsspecStore(fs, "/folder")
+
+    test_pickle = None  # likewise
+
+
+class TestFsspecFolder(Unversioned):
+    @pytest.fixture
+    def store(self, tmp_path):
+        return store_from(fsspec.get_mapper(f"file://{tmp_path}/a"))[0]
+
+
+class TestObstoreMemory(StoreContract):
+    @pytest.fixture
+    def store(self):
+        return store_from(obstore.store.MemoryStore())[0]
+
+    test_pickle = None  # memory is not shared between processes
 
 
 class TestPrefix(StoreContract):

@@ -1,0 +1,175 @@
+"""A folder of an fsspec file system."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from blazarr.errors import StoreError
+from blazarr.stores.base import PAGE, Capabilities, Children, Data, Page
+from blazarr.stores.unversioned import Bounds, UnversionedStore
+
+MISSING = (FileNotFoundError, IsADirectoryError, NotADirectoryError)
+
+
+class FsspecStore(UnversionedStore):
+    """A folder of an fsspec file system.
+
+    Only a file that is not there is a missing key; every other failure is an error.
+
+    Parameters
+    ----------
+    fs
+        The file system.
+    path
+        The folder.
+    read_only
+        Refuse every change.
+    """
+
+    def __init__(self, fs: Any, path: str = "", *, read_only: bool = False) -> None:
+        if getattr(fs, "asynchronous", False):
+            # Such a file system belongs to a loop of its user's; its twin runs on fsspec's own.
+            import fsspec
+
+            scheme = fs.protocol if isinstance(fs.protocol, str) else fs.protocol[0]
+            fs = fsspec.filesystem(scheme, **fs.storage_options | {"asynchronous": False})
+        self.fs = fs
+        self.path = path.rstrip("/")
+        self._read_only = read_only
+
+    @classmethod
+    def from_url(
+        cls, url: str, storage_options: Mapping[str, Any] | None = None, *, read_only: bool = False
+    ) -> FsspecStore:
+        """Return the store for a URL.
+
+        Parameters
+        ----------
+        url
+            Any that fsspec knows.
+        storage_options
+            Options of the file system.
+        read_only
+            Refuse every change.
+        """
+        from fsspec.core import url_to_fs
+
+        fs, path = url_to_fs(url, **dict(storage_options or {}))
+        return cls(fs, path, read_only=read_only)
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """What this store can do."""
+        return Capabilities(read_only=self._read_only, ranges=True)
+
+    def fetch(self, parts: Sequence[tuple[str, Bounds]]) -> list[Data | None]:
+        """Return parts of values; see `UnversionedStore.fetch`."""
+        if len(parts) == 1:
+            return [self._get(*parts[0])]
+        try:
+            found = self.fs.cat_ranges(
+                [self._full(key) for key, _ in parts],
+                [start or None for _, (start, _) in parts],
+                [stop for _, (_, stop) in parts],
+                on_error="return",
+            )
+        except NotImplementedError:
+            return [self._get(key, part) for key, part in parts]
+        return [
+            # What failed is asked again by itself: ends beyond a file's are refused by some.
+            self._get(key, part) if isinstance(data, Exception) else _cut(data, part)
+            for (key, part), data in zip(parts, found, strict=True)
+        ]
+
+    def _get(self, key: str, part: Bounds) -> Data | None:
+        start, stop = part
+        try:
+            if start == stop or (part != (0, None) and start >= self._length(key)):
+                return b"" if self.size(key) is not None else None
+            return _cut(self.fs.cat_file(self._full(key), start=start or None, end=stop), part)
+        except MISSING:
+            return None
+        except Exception as error:
+            raise self._failed(key, error) from error
+
+    def _length(self, key: str) -> int:
+        found: int = self.fs.info(self._full(key))["size"]
+        return found
+
+    def _failed(self, key: str, error: Exception) -> StoreError:
+        what = f"{type(error).__name__}: {error}"
+        return StoreError(f"{self}: {key!r} could not be read: {what}", store=str(self), key=key)
+
+    def write(self, key: str, data: Data) -> None:
+        """Replace a value."""
+        path = self._full(key)
+        self.fs.makedirs(path.rpartition("/")[0], exist_ok=True)
+        self.fs.pipe_file(path, bytes(data))
+
+    def remove(self, key: str) -> None:
+        """Delete a value that is there."""
+        self.fs.rm_file(self._full(key))
+        self.fs.invalidate_cache()
+
+    def size(self, key: str) -> int | None:
+        """Return the size of a value; None where the key does not exist."""
+        try:
+            info = self.fs.info(self._full(key))
+        except MISSING:
+            return None
+        except Exception as error:
+            raise self._failed(key, error) from error
+        return info["size"] if info["type"] == "file" else None
+
+    def list(self, prefix: str = "", start_after: str = "") -> Iterator[Page]:
+        """Yield keys and sizes by pages; see `Store.list`."""
+        self.fs.invalidate_cache()
+        folder = self._full(prefix.rpartition("/")[0]).rstrip("/")
+        try:
+            found = self.fs.find(folder, detail=True)
+        except MISSING:
+            return
+        root = len(self._full(""))
+        sizes = {path[root:]: info["size"] for path, info in found.items()}
+        keys = (key for key in sorted(sizes) if key.startswith(prefix) and key > start_after)
+        while page := [(key, sizes[key]) for key in itertools.islice(keys, PAGE)]:
+            yield page
+
+    def children(self, folder: str = "") -> Children:
+        """Return the names of what is directly in a folder."""
+        self.fs.invalidate_cache()
+        try:
+            found = self.fs.ls(self._full(folder).rstrip("/"), detail=True)
+        except MISSING:
+            return Children([], [])
+        names: dict[bool, list[str]] = {True: [], False: []}
+        for info in found:
+            name = info["name"].rstrip("/").rpartition("/")[2]
+            names[info["type"] == "file"].append(name)
+        return Children(sorted(names[True]), sorted(names[False]))
+
+    def _full(self, key: str) -> str:
+        return f"{self.path}/{key}" if self.path else key
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, FsspecStore) and (self.fs, self.path, self._read_only) == (
+            other.fs,
+            other.path,
+            other._read_only,
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.path, self._read_only))
+
+    def __str__(self) -> str:
+        return str(self.fs.unstrip_protocol(self.path))
+
+    def __repr__(self) -> str:
+        return f"FsspecStore({str(self)!r}{', read_only=True' if self._read_only else ''})"
+
+
+def _cut(data: bytes, part: Bounds) -> bytes:
+    start, stop = part
+    return data if stop is None else data[: stop - start]

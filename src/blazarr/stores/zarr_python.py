@@ -1,0 +1,136 @@
+"""A store of zarr-python, or any that follows `zarr.abc.store.Store`, such as Icechunk's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine, Iterator, Sequence
+from functools import partial
+from typing import Any, TypeVar
+
+from blazarr._core import parse_folder
+from blazarr.stores.base import PAGE, Capabilities, Children, Data, Page
+from blazarr.stores.loop import gather
+from blazarr.stores.unversioned import Bounds, UnversionedStore
+
+T = TypeVar("T")
+
+# How many requests wait at a time.
+REQUESTS = 64
+
+
+class ZarrPythonStore(UnversionedStore):
+    """A store of zarr-python.
+
+    Parameters
+    ----------
+    store
+        The store: a ``zarr.abc.store.Store``.
+    """
+
+    def __init__(self, store: Any) -> None:
+        self.store = store
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """What this store can do."""
+        return Capabilities(read_only=self.store.read_only, ranges=True)
+
+    def fetch(self, parts: Sequence[tuple[str, Bounds]]) -> list[Data | None]:
+        """Return parts of values; see `UnversionedStore.fetch`."""
+        calls = [partial(self._get, key, part) for key, part in parts]
+        return _run(gather(calls, REQUESTS))
+
+    async def _get(self, key: str, part: Bounds) -> Data | None:
+        from zarr.core.buffer import default_buffer_prototype
+
+        start, stop = part
+        if stop == start:
+            return b"" if await self.store.exists(key) else None
+        try:
+            found = await self.store.get(key, default_buffer_prototype(), _request(start, stop))
+        except Exception:
+            # Some stores refuse what lies beyond the end, where others cut off.
+            if part == (0, None) or not await self.store.exists(key):
+                raise
+            if start >= await self.store.getsize(key):
+                return b""
+            raise
+        data: Data | None = None if found is None else found.as_numpy_array().data
+        # And some give more than was asked for.
+        return data if data is None or stop is None else data[: stop - start]
+
+    def write(self, key: str, data: Data) -> None:
+        """Replace a value."""
+        from zarr.core.buffer import default_buffer_prototype
+
+        buffer = default_buffer_prototype().buffer.from_bytes(bytes(data))
+        _run(self.store.set(key, buffer))
+
+    def remove(self, key: str) -> None:
+        """Delete a value that is there."""
+        _run(self.store.delete(key))
+
+    def size(self, key: str) -> int | None:
+        """Return the size of a value; None where the key does not exist."""
+        return _run(self._size(key))
+
+    async def _size(self, key: str) -> int | None:
+        return await self.store.getsize(key) if await self.store.exists(key) else None
+
+    def list(self, prefix: str = "", start_after: str = "") -> Iterator[Page]:
+        """Yield keys and sizes by pages; see `Store.list`."""
+        # These listings have no order and folders alone for prefixes.
+        folder = prefix.rpartition("/")[0]
+        found = _run(_all(self.store.list_prefix, f"{folder}/" if folder else ""))
+        keys = sorted(key for key in found if key.startswith(prefix) and key > start_after)
+        for first in range(0, len(keys), PAGE):
+            page = keys[first : first + PAGE]
+            sizes = _run(gather([partial(self._size, key) for key in page], REQUESTS))
+            yield [(key, size) for key, size in zip(page, sizes, strict=True) if size is not None]
+
+    def children(self, folder: str = "") -> Children:
+        """Return the names of what is directly in a folder."""
+        prefix = parse_folder(folder)
+        names = sorted(set(_run(_all(self.store.list_dir, prefix.rstrip("/")))))
+        calls = [partial(self.store.exists, prefix + name) for name in names]
+        are_keys = dict(zip(names, _run(gather(calls, REQUESTS)), strict=True))
+        keys = [name for name in names if are_keys[name]]
+        return Children(keys, [name for name in names if not are_keys[name]])
+
+    def delete_folder(self, folder: str = "") -> None:
+        """Delete every key in a folder and below."""
+        self.require_writable(folder)
+        _run(self.store.delete_dir(folder.rstrip("/")))
+
+    def close(self) -> None:
+        """Close the store of zarr-python."""
+        self.store.close()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ZarrPythonStore) and bool(self.store == other.store)
+
+    __hash__ = None  # type: ignore[assignment] # nor have theirs
+
+    def __str__(self) -> str:
+        return str(self.store)
+
+
+def _run(work: Coroutine[Any, Any, T]) -> T:
+    """Run a coroutine on zarr-python's own loop, to which its file systems may be bound."""
+    from zarr.core.sync import sync
+
+    return sync(work)
+
+
+async def _all(listing: Callable[[str], Any], folder: str) -> list[str]:
+    # Some listings begin at the call, for which there has to be a loop.
+    return [name async for name in listing(folder)]
+
+
+def _request(start: int, stop: int | None) -> Any:
+    from zarr.abc.store import OffsetByteRequest, RangeByteRequest, SuffixByteRequest
+
+    if start < 0:
+        return SuffixByteRequest(-start)
+    if stop is not None:
+        return RangeByteRequest(start, stop)
+    return OffsetByteRequest(start) if start else None
