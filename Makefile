@@ -15,7 +15,8 @@ RUST_SOURCES := $(shell find crates -type f) Cargo.toml Cargo.lock
 
 # What maturin sets for its own build: with the same, cargo reuses what maturin built, and the reverse.
 TARGET := $(or $(CARGO_TARGET_DIR),$(CURDIR)/target)
-CARGO = PYO3_BUILD_EXTENSION_MODULE=1 PYO3_CONFIG_FILE=$$(ls -t $(TARGET)/maturin/pyo3-config-*.txt | head -n 1) cargo
+CARGO = env PYO3_BUILD_EXTENSION_MODULE=1 \
+	$$(ls -t $(TARGET)/maturin/pyo3-config-*.txt | sed -n "1s/^/PYO3_CONFIG_FILE=/p") cargo
 
 help:
 	@echo "make demo      write and read a microscopy stack with blazarr and zarr-python, side by side"
