@@ -70,6 +70,14 @@ pub fn check() -> Result<()> {
     }
 }
 
+/// Makes `error` the error of the job that this thread works for, if there is one. For code whose
+/// own errors cannot carry it.
+pub fn fail(error: Error) {
+    if let Some(job) = current() {
+        job.fail(error);
+    }
+}
+
 /// Calls `body` once for every number below `n`, on at most `max_threads` threads. The first error
 /// ends it: no further item begins, those under way finish, and the error is returned.
 pub fn parallel_for(n: usize, max_threads: usize, body: Body<'_>) -> Result<()> {

@@ -10,6 +10,7 @@ mod encode;
 mod frame;
 mod header;
 mod inner;
+mod parallel;
 
 use std::ops::Range;
 
@@ -91,7 +92,7 @@ impl BytesCodec for Blosc {
     fn decode_exact(&self, src: &[u8], dst: &mut [u8]) -> Result<(), CodecError> {
         let frame = Frame::parse(src)?;
         check_size(NAME, dst.len(), frame.decoded_len())?;
-        frame.decode(dst)
+        parallel::decode(&frame, dst)
     }
 
     fn decode_bounded(&self, src: &[u8], max: usize, out: &mut Vec<u8>) -> Result<(), CodecError> {
