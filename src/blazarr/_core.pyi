@@ -107,3 +107,35 @@ class ChunkBatch:
     def partial(self) -> list[int]: ...
     def index_ranges(self) -> list[tuple[int, int | None] | None]: ...
     def ranges(self, number: int, index: Any) -> list[tuple[int, int]]: ...
+
+# Waves: chunks for an executor that decodes and places elsewhere.
+
+class WaveRows:
+    def __len__(self) -> int: ...
+    @property
+    def next(self) -> int | None: ...
+    def place(self, row: int) -> tuple[str, list[int]]: ...
+    def columns(self) -> dict[str, Any]: ...
+    def stage(
+        self,
+        numbers: list[int],
+        host: list[bool],
+        memory: Any,
+        *,
+        device_steps: int,
+        frame: str | None,
+        most_streams: int,
+        threads: int | None = None,
+    ) -> dict[str, Any]: ...
+
+def wave_rows(
+    array: Array,
+    selection: Any,
+    strides: list[int],
+    first: int,
+    *,
+    rows: int,
+    nbytes: int,
+    missing_is_error: bool = False,
+) -> WaveRows: ...
+def decode_stream(format: int, data: Any, size: int) -> bytes: ...

@@ -20,4 +20,5 @@ pub mod shard;
 pub mod table;
 pub mod target;
 pub mod view;
+pub mod wave;
 pub mod write;

@@ -20,8 +20,8 @@ use crate::stores::Store;
 #[pyclass(frozen, module = "blazarr._core")]
 #[derive(Debug)]
 pub struct Array {
-    inner: array::Array,
-    store: Arc<dyn blazarr_core::io::Store>,
+    pub inner: array::Array,
+    pub store: Arc<dyn blazarr_core::io::Store>,
 }
 
 #[pymethods]

@@ -11,6 +11,7 @@ mod pieces;
 mod pool;
 mod selection;
 mod stores;
+mod wave;
 
 use pyo3::prelude::*;
 
@@ -22,5 +23,6 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     codecs::register(module)?;
     chunks::register(module)?;
     pool::register(module)?;
-    stores::register(module)
+    stores::register(module)?;
+    wave::register(module)
 }

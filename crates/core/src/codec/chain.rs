@@ -198,7 +198,7 @@ fn build_steps(
 }
 
 /// The size after each step of encoding `total` bytes.
-fn sizes(steps: &[Arc<dyn BytesCodec>], total: Size) -> Result<Vec<Size>, CodecError> {
+pub fn sizes(steps: &[Arc<dyn BytesCodec>], total: Size) -> Result<Vec<Size>, CodecError> {
     let mut size = total;
     steps
         .iter()

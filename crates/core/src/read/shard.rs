@@ -219,7 +219,7 @@ impl Reader<'_> {
 }
 
 /// Checks an index entry against the shard's size and the longest possible encoding.
-fn check_entry(
+pub fn check_entry(
     key: &str,
     inner: &[u64],
     (offset, len): (u64, u64),

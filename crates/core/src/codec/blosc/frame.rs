@@ -120,7 +120,11 @@ impl<'a> Frame<'a> {
         Ok(())
     }
 
-    fn streams(&self, index: usize, block_len: usize) -> Result<Streams<'a>, CodecError> {
+    pub(super) fn streams(
+        &self,
+        index: usize,
+        block_len: usize,
+    ) -> Result<Streams<'a>, CodecError> {
         let count = self.header.streams(block_len);
         if !block_len.is_multiple_of(count) {
             return Err(CodecError::corrupt(
@@ -208,16 +212,16 @@ impl<'a> Frame<'a> {
 }
 
 /// Walks the streams of a block.
-struct Streams<'a> {
+pub(super) struct Streams<'a> {
     src: &'a [u8],
-    at: usize,
-    count: usize,
+    pub at: usize,
+    pub count: usize,
     /// The length of each stream when decoded.
-    decoded: usize,
+    pub decoded: usize,
 }
 
 impl<'a> Streams<'a> {
-    fn next(&mut self) -> Result<&'a [u8], CodecError> {
+    pub fn next(&mut self) -> Result<&'a [u8], CodecError> {
         let len = self.number()?;
         let rest = self.src.get(self.at..).unwrap_or_default();
         let Some(stream) = rest.get(..len) else {

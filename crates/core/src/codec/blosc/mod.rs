@@ -12,6 +12,8 @@ mod header;
 mod inner;
 mod parallel;
 
+pub mod layout;
+
 use std::ops::Range;
 
 use serde::Deserialize;

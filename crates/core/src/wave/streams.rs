@@ -1,0 +1,383 @@
+//! Frames taken apart: the compressed streams in them, and what is left to do once those are decoded.
+//!
+//! A frame that is damaged, or of a kind that only a full decoder reads, gives `None`: the CPU then decodes it, and
+//! names what is wrong.
+
+use crate::codec::blosc::layout::{Layout, decompress, layout};
+use crate::codec::blosc::{Compressor, Filter};
+use crate::codec::{CodecError, CodecErrorKind};
+
+/// The format of one stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Format {
+    Stored = 0,
+    Zstd = 1,
+    /// One block, without numcodecs' length in front.
+    Lz4 = 2,
+    Gzip = 3,
+    /// Without zlib's header and trailer.
+    Deflate = 4,
+    Snappy = 5,
+}
+
+impl Format {
+    pub fn from_number(number: u8) -> Option<Format> {
+        use Format::{Deflate, Gzip, Lz4, Snappy, Stored, Zstd};
+        [Stored, Zstd, Lz4, Gzip, Deflate, Snappy]
+            .into_iter()
+            .find(|format| *format as u8 == number)
+    }
+}
+
+/// A stream's place in the frame, and where its content goes in the decoded chunk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stream {
+    pub format: Format,
+    pub offset: usize,
+    pub len: usize,
+    pub to: usize,
+    pub decoded: usize,
+}
+
+/// How the decoded streams are shuffled: in blocks of `block` bytes, elements of `size`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Planes {
+    pub kind: PlanesKind,
+    pub size: usize,
+    pub block: usize,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(u8)]
+pub enum PlanesKind {
+    #[default]
+    None = 0,
+    Bytes = 1,
+    Bits = 2,
+}
+
+/// A checksum of the decoded streams, still to be compared.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Check {
+    pub kind: CheckKind,
+    pub value: u32,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(u8)]
+pub enum CheckKind {
+    #[default]
+    None = 0,
+    /// The low half of XXH64.
+    Xxh64 = 1,
+    Crc32 = 2,
+    Adler32 = 3,
+}
+
+#[derive(Debug, Default)]
+pub struct Frame {
+    pub streams: Vec<Stream>,
+    pub planes: Planes,
+    pub check: Check,
+}
+
+/// The codec whose frames a device decodes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FrameCodec {
+    Zstd,
+    Lz4,
+    Gzip,
+    Zlib,
+    Blosc,
+}
+
+impl FrameCodec {
+    pub fn from_name(name: &str) -> Option<FrameCodec> {
+        Some(match name {
+            "zstd" => FrameCodec::Zstd,
+            "lz4" => FrameCodec::Lz4,
+            "gzip" => FrameCodec::Gzip,
+            "zlib" => FrameCodec::Zlib,
+            "blosc" => FrameCodec::Blosc,
+            _ => return None,
+        })
+    }
+
+    /// Where a frame has to start, modulo [`ALIGNMENT`], so that its stream is aligned.
+    pub fn lead(self) -> usize {
+        match self {
+            FrameCodec::Zlib => ALIGNMENT - ZLIB_HEADER,
+            _ => 0,
+        }
+    }
+
+    /// Takes `src`, which decodes to `decoded` bytes, apart.
+    pub fn parse(self, src: &[u8], decoded: usize) -> Option<Frame> {
+        match self {
+            FrameCodec::Zstd => zstd(src, decoded),
+            FrameCodec::Lz4 => lz4(src, decoded),
+            FrameCodec::Gzip => gzip(src, decoded),
+            FrameCodec::Zlib => zlib(src, decoded),
+            FrameCodec::Blosc => blosc(src, decoded),
+        }
+    }
+}
+
+/// What every kind of stream may ask for.
+pub const ALIGNMENT: usize = 16;
+
+const ZLIB_HEADER: usize = 2;
+
+fn word(bytes: &[u8], at: usize) -> Option<u32> {
+    bytes
+        .get(at..)
+        .and_then(|rest| rest.first_chunk::<4>())
+        .map(|word| u32::from_le_bytes(*word))
+}
+
+fn alone(format: Format, range: std::ops::Range<usize>, decoded: usize, check: Check) -> Frame {
+    Frame {
+        streams: vec![Stream {
+            format,
+            offset: range.start,
+            len: range.len(),
+            to: 0,
+            decoded,
+        }],
+        planes: Planes::default(),
+        check,
+    }
+}
+
+/// Numcodecs' layout: the length in 4 bytes, then one block.
+fn lz4(src: &[u8], decoded: usize) -> Option<Frame> {
+    let fits = word(src, 0)? as usize == decoded && src.len() > 4;
+    fits.then(|| alone(Format::Lz4, 4..src.len(), decoded, Check::default()))
+}
+
+/// One frame without a dictionary, whose blocks end where the chunk ends.
+fn zstd(src: &[u8], decoded: usize) -> Option<Frame> {
+    const MAGIC: u32 = 0xfd2f_b528;
+    if word(src, 0)? != MAGIC {
+        return None;
+    }
+    let descriptor = *src.get(4)?;
+    let (single, checked) = (descriptor & 0x20 != 0, descriptor & 0x04 != 0);
+    if descriptor & 0x0b != 0 {
+        return None;
+    }
+    let mut at = 5 + usize::from(!single);
+    let bytes = match (descriptor >> 6, single) {
+        (0, false) => 0,
+        (n, _) => 1usize << n,
+    };
+    let mut declared = [0u8; 8];
+    declared[..bytes].copy_from_slice(src.get(at..at + bytes)?);
+    let declared = u64::from_le_bytes(declared) + if bytes == 2 { 256 } else { 0 };
+    if bytes > 0 && declared != decoded as u64 {
+        return None;
+    }
+    at = zstd_blocks(src, at + bytes)?;
+    let check = match checked {
+        true => Check {
+            kind: CheckKind::Xxh64,
+            value: word(src, at)?,
+        },
+        false => Check::default(),
+    };
+    let end = at + if checked { 4 } else { 0 };
+    (end == src.len()).then(|| alone(Format::Zstd, 0..end, decoded, check))
+}
+
+/// The end of the blocks that begin at `at`.
+fn zstd_blocks(src: &[u8], mut at: usize) -> Option<usize> {
+    loop {
+        let header = src.get(at..at.checked_add(3)?)?;
+        let header = u32::from_le_bytes([header[0], header[1], header[2], 0]);
+        let size = match (header >> 1) & 3 {
+            1 => 1,
+            3 => return None,
+            _ => (header >> 3) as usize,
+        };
+        at = at.checked_add(3 + size)?;
+        if at > src.len() {
+            return None;
+        }
+        if header & 1 != 0 {
+            return Some(at);
+        }
+    }
+}
+
+/// One member, as far as its header and trailer tell.
+fn gzip(src: &[u8], decoded: usize) -> Option<Frame> {
+    const SMALLEST: usize = 18;
+    let reserved = src.get(3)? & 0xe0;
+    if src.len() < SMALLEST || src[..3] != [0x1f, 0x8b, 8] || reserved != 0 {
+        return None;
+    }
+    let length = word(src, src.len() - 4)?;
+    if length != decoded as u32 {
+        return None;
+    }
+    let check = Check {
+        kind: CheckKind::Crc32,
+        value: word(src, src.len() - 8)?,
+    };
+    Some(alone(Format::Gzip, 0..src.len(), decoded, check))
+}
+
+fn zlib(src: &[u8], decoded: usize) -> Option<Frame> {
+    let stream = zlib_stream(src)?;
+    let sum = src.last_chunk::<4>()?;
+    let check = Check {
+        kind: CheckKind::Adler32,
+        value: u32::from_be_bytes(*sum),
+    };
+    Some(alone(Format::Deflate, stream, decoded, check))
+}
+
+/// The deflate stream between zlib's header, which must ask for no dictionary, and its trailer.
+fn zlib_stream(src: &[u8]) -> Option<std::ops::Range<usize>> {
+    let (method, flags) = (*src.first()?, *src.get(1)?);
+    let sound = (u32::from(method) * 256 + u32::from(flags)) % 31 == 0;
+    let fits = sound && method & 0x0f == 8 && flags & 0x20 == 0 && src.len() > ZLIB_HEADER + 4;
+    fits.then(|| ZLIB_HEADER..src.len() - 4)
+}
+
+fn blosc(src: &[u8], decoded: usize) -> Option<Frame> {
+    let found = layout(src).ok().filter(|found| found.decoded == decoded)?;
+    let format = match found.compressor {
+        Compressor::BloscLz => None,
+        Compressor::Lz4 | Compressor::Lz4Hc => Some(Format::Lz4),
+        Compressor::Snappy => Some(Format::Snappy),
+        Compressor::Zlib => Some(Format::Deflate),
+        Compressor::Zstd => Some(Format::Zstd),
+    };
+    let mut streams = Vec::with_capacity(found.streams.len());
+    for stream in &found.streams {
+        let mut range = stream.offset..stream.offset + stream.len;
+        let format = match stream.len == stream.decoded {
+            true => Format::Stored,
+            false => format?,
+        };
+        if format == Format::Deflate {
+            let inner = zlib_stream(&src[range.clone()])?;
+            range = range.start + inner.start..range.start + inner.end;
+        }
+        if format == Format::Zstd {
+            zstd(&src[range.clone()], stream.decoded)?;
+        }
+        streams.push(Stream {
+            format,
+            offset: range.start,
+            len: range.len(),
+            to: stream.to,
+            decoded: stream.decoded,
+        });
+    }
+    let planes = planes(&found);
+    Some(Frame {
+        streams,
+        planes,
+        check: Check::default(),
+    })
+}
+
+fn planes(found: &Layout) -> Planes {
+    let kind = match found.filter {
+        Filter::NoShuffle => return Planes::default(),
+        Filter::Shuffle => PlanesKind::Bytes,
+        Filter::BitShuffle => PlanesKind::Bits,
+    };
+    Planes {
+        kind,
+        size: found.typesize,
+        block: found.blocksize,
+    }
+}
+
+/// Decodes one stream of zstd, lz4 or snappy, which makes exactly `dst`: what a device does in batches.
+pub fn decode(format: Format, src: &[u8], dst: &mut [u8]) -> Result<(), CodecError> {
+    let compressor = match format {
+        Format::Zstd => Compressor::Zstd,
+        Format::Lz4 => Compressor::Lz4,
+        Format::Snappy => Compressor::Snappy,
+        Format::Stored | Format::Gzip | Format::Deflate => {
+            let what = format!("streams of format {format:?} are not decoded here");
+            return Err(CodecError::new("stream", CodecErrorKind::Config, what));
+        }
+    };
+    decompress(compressor, src, dst)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::panic)]
+    use super::*;
+    use crate::codec::step::StepSpec;
+
+    const DATA: [u8; 40_000] = [7; 40_000];
+
+    fn encoded(step: &str) -> Vec<u8> {
+        let spec: StepSpec = serde_json::from_str(step).unwrap();
+        let mut out = Vec::new();
+        spec.build().unwrap().encode(&DATA, &mut out).unwrap();
+        out
+    }
+
+    #[test]
+    fn frames_of_the_encoders_are_taken_apart() {
+        let steps = [
+            ("zstd", r#"{"id": "zstd", "level": 1}"#),
+            ("zstd", r#"{"id": "zstd", "level": 1, "checksum": true}"#),
+            ("gzip", r#"{"id": "gzip", "level": 1}"#),
+            ("zlib", r#"{"id": "zlib", "level": 1}"#),
+            ("lz4", r#"{"id": "lz4", "acceleration": 1}"#),
+        ];
+        for (name, step) in steps {
+            let (codec, frame) = (FrameCodec::from_name(name).unwrap(), encoded(step));
+            let parsed = codec.parse(&frame, DATA.len()).unwrap();
+            assert_eq!(parsed.streams.len(), 1, "{step}");
+            assert_eq!(parsed.streams[0].decoded, DATA.len(), "{step}");
+            for end in 0..frame.len() {
+                // Never a panic; what is cut off inside is mostly noticed later.
+                let _ = codec.parse(&frame[..end], DATA.len());
+            }
+            assert!(codec.parse(&frame, DATA.len() - 1).is_none() || name == "zlib");
+        }
+    }
+
+    #[test]
+    fn a_second_zstd_frame_is_left_to_the_cpu() {
+        let mut frames = encoded(r#"{"id": "zstd", "level": 1}"#);
+        frames.extend(frames.clone());
+        assert!(FrameCodec::Zstd.parse(&frames, DATA.len()).is_none());
+    }
+
+    #[test]
+    fn the_streams_of_blosc_make_the_chunk() {
+        for (cname, shuffle, typesize) in [("zstd", "shuffle", 4), ("lz4", "bitshuffle", 3)] {
+            let step = format!(
+                r#"{{"id": "blosc", "cname": "{cname}", "clevel": 1, "shuffle": "{shuffle}",
+                    "typesize": {typesize}, "blocksize": 8192}}"#
+            );
+            let frame = encoded(&step);
+            let parsed = FrameCodec::Blosc.parse(&frame, DATA.len()).unwrap();
+            let mut decoded = vec![0; DATA.len()];
+            for stream in &parsed.streams {
+                let src = &frame[stream.offset..stream.offset + stream.len];
+                let dst = &mut decoded[stream.to..stream.to + stream.decoded];
+                match stream.format {
+                    Format::Stored => dst.copy_from_slice(src),
+                    format => decode(format, src, dst).unwrap(),
+                }
+            }
+            // Constant bytes are the same however they are shuffled; bits are not.
+            assert_eq!(decoded.len(), DATA.len());
+            assert_eq!(parsed.planes.size, typesize);
+            assert!(shuffle != "shuffle" || decoded == DATA);
+        }
+    }
+}

@@ -1,0 +1,257 @@
+//! The wave executor's view of an array: rows of chunks, and their bytes staged in memory that Python lends.
+
+use blazarr_core::error::Error;
+use blazarr_core::pool;
+use blazarr_core::wave::rows::{Limit, Request, Rows, Source};
+use blazarr_core::wave::stage::{Order, Room, Staged, stage};
+use blazarr_core::wave::streams::{self, Format, FrameCodec};
+use pyo3::buffer::PyUntypedBuffer;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict};
+
+use crate::array::Array;
+use crate::bytes::Borrowed;
+use crate::errors::{detached, to_py};
+use crate::selection;
+
+/// Some rows of a selection: one for each chunk that is decoded.
+#[pyclass(frozen, module = "blazarr._core")]
+pub struct WaveRows {
+    array: Py<Array>,
+    rows: Rows,
+    missing_is_error: bool,
+}
+
+/// The rows of `selection` from its job `first` on; `strides` are the result's, in bytes.
+#[pyfunction]
+#[pyo3(signature = (array, selection, strides, first, *, rows, nbytes, missing_is_error=false))]
+#[expect(clippy::too_many_arguments, reason = "keywords of a Python function")]
+fn wave_rows(
+    py: Python<'_>,
+    array: Py<Array>,
+    selection: &Bound<'_, PyAny>,
+    strides: Vec<isize>,
+    first: usize,
+    rows: usize,
+    nbytes: usize,
+    missing_is_error: bool,
+) -> PyResult<WaveRows> {
+    let selection = selection::parse(selection)?;
+    if strides.len() != selection.picks.len() {
+        return Err(PyValueError::new_err(
+            "one stride for each axis of the selection",
+        ));
+    }
+    let limit = Limit {
+        rows,
+        bytes: nbytes,
+    };
+    let inner = array.get();
+    let rows = detached(py, || {
+        let request = Request {
+            array: &inner.inner,
+            store: &*inner.store,
+            selection: &selection,
+            strides: &strides,
+            missing_is_error,
+        };
+        Rows::new(request, first, limit)
+    })?;
+    Ok(WaveRows {
+        array,
+        rows,
+        missing_is_error,
+    })
+}
+
+#[pymethods]
+impl WaveRows {
+    fn __len__(&self) -> usize {
+        self.rows.rows.len()
+    }
+
+    /// The job after these rows, or None where they are the last.
+    #[getter]
+    fn next(&self) -> Option<usize> {
+        (self.rows.next < self.rows.jobs).then_some(self.rows.next)
+    }
+
+    /// Key and chunk coordinates of a row, for messages.
+    fn place(&self, row: usize) -> PyResult<(String, Vec<u64>)> {
+        let out = || PyValueError::new_err(format!("there is no row {row}"));
+        let row = self.rows.rows.get(row).ok_or_else(out)?;
+        Ok((self.rows.keys[row.key].clone(), row.coords.to_vec()))
+    }
+
+    /// The rows as columns of 64-bit integers, and how many axes each has.
+    fn columns<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let columns = PyDict::new(py);
+        let rows = &self.rows.rows;
+        columns.set_item("rank", self.rows.rank)?;
+        let mut put = |name: &str, values: &[i64]| columns.set_item(name, words(py, values));
+        let of = |value: fn(&blazarr_core::wave::rows::Row) -> i64| {
+            rows.iter().map(value).collect::<Vec<i64>>()
+        };
+        put(
+            "absent",
+            &of(|row| i64::from(matches!(row.source, Source::Absent))),
+        )?;
+        put("decoded", &of(|row| row.decoded as i64))?;
+        put("encoded", &of(|row| encoded(&row.source)))?;
+        put("src", &of(|row| row.src))?;
+        put("dst", &of(|row| row.dst))?;
+        put("counts", &self.rows.counts)?;
+        put("src_steps", &self.rows.src_steps)?;
+        put("src_tables", &self.rows.src_tables)?;
+        put("dst_steps", &self.rows.dst_steps)?;
+        put("dst_tables", &self.rows.dst_tables)?;
+        put("tables", &self.rows.tables)?;
+        Ok(columns)
+    }
+
+    /// Stages the rows of the given numbers in `memory`; what became of each, as columns.
+    #[pyo3(signature = (numbers, host, memory, *, device_steps, frame, most_streams, threads=None))]
+    #[expect(clippy::too_many_arguments, reason = "keywords of a Python method")]
+    fn stage<'py>(
+        &self,
+        py: Python<'py>,
+        numbers: Vec<usize>,
+        host: Vec<bool>,
+        memory: &Bound<'py, PyAny>,
+        device_steps: usize,
+        frame: Option<&str>,
+        most_streams: usize,
+        threads: Option<usize>,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let buffer = PyUntypedBuffer::get(memory)?;
+        if buffer.readonly() || !buffer.is_c_contiguous() {
+            return Err(PyValueError::new_err(
+                "memory must be writable and contiguous",
+            ));
+        }
+        if numbers.len() != host.len() || numbers.iter().any(|&n| n >= self.rows.rows.len()) {
+            return Err(PyValueError::new_err(
+                "numbers of rows, and as many booleans",
+            ));
+        }
+        let unknown = || PyValueError::new_err(format!("no device decodes {frame:?}"));
+        let order = Order {
+            rows: &numbers,
+            host: &host,
+            device_steps,
+            frame: match frame {
+                Some(name) => Some(FrameCodec::from_name(name).ok_or_else(unknown)?),
+                None => None,
+            },
+            most_streams,
+            threads: threads.unwrap_or_else(pool::threads),
+            missing_is_error: self.missing_is_error,
+        };
+        let (base, len) = (buffer.buf_ptr() as usize, buffer.len_bytes());
+        let array = self.array.get();
+        let (staged, used) = detached(py, || {
+            // SAFETY: the buffer is writable, contiguous, of this length, and held for this call; that nobody else
+            // uses it meanwhile is the executor's affair.
+            let room = unsafe { Room::new(base as *mut u8, len) };
+            let staged = stage(&array.inner, &*array.store, &self.rows, order, &room)?;
+            Ok((staged, room.used()))
+        })?;
+        let columns = outcome(py, &staged)?;
+        columns.set_item("used", used)?;
+        Ok(columns)
+    }
+}
+
+fn encoded(source: &Source) -> i64 {
+    match source {
+        Source::Absent => 0,
+        Source::Key(_) => -1,
+        Source::Part { len, .. } | Source::Held { len, .. } => *len as i64,
+    }
+}
+
+/// What the columns of a staged row hold: a state by number, where its bytes are, how they are shuffled, and its check.
+fn outcome<'py>(py: Python<'py>, staged: &[Staged]) -> PyResult<Bound<'py, PyDict>> {
+    let mut rows: [Vec<i64>; 7] = Default::default();
+    let mut streams: [Vec<i64>; 6] = Default::default();
+    for (number, staged) in staged.iter().enumerate() {
+        let row = match staged {
+            Staged::Deferred => [0; 7],
+            Staged::Absent => [1, 0, 0, 0, 0, 0, 0],
+            Staged::ForHost => [2, 0, 0, 0, 0, 0, 0],
+            Staged::Decoded(range) => [3, range.start as i64, 0, 0, 0, 0, 0],
+            Staged::Plain(range) => [4, range.start as i64, 0, 0, 0, 0, 0],
+            Staged::Frame(found, planes, check) => {
+                for stream in found {
+                    push(
+                        &mut streams,
+                        [
+                            number as i64,
+                            stream.format as i64,
+                            stream.offset as i64,
+                            stream.len as i64,
+                            stream.to as i64,
+                            stream.decoded as i64,
+                        ],
+                    );
+                }
+                let shuffle = [planes.kind as i64, planes.size as i64, planes.block as i64];
+                let [kind, size, block] = shuffle;
+                let check = [check.kind as i64, i64::from(check.value)];
+                [5, 0, kind, size, block, check[0], check[1]]
+            }
+        };
+        push(&mut rows, row);
+    }
+    let columns = PyDict::new(py);
+    let names = [
+        "state", "offset", "planes", "size", "block", "check", "value",
+    ];
+    for (name, column) in names.iter().zip(&rows) {
+        columns.set_item(name, words(py, column))?;
+    }
+    let names = ["row", "format", "from", "length", "to", "makes"];
+    for (name, column) in names.iter().zip(&streams) {
+        columns.set_item(format!("stream_{name}"), words(py, column))?;
+    }
+    Ok(columns)
+}
+
+fn push<const N: usize>(columns: &mut [Vec<i64>; N], values: [i64; N]) {
+    for (column, value) in columns.iter_mut().zip(values) {
+        column.push(value);
+    }
+}
+
+fn words<'py>(py: Python<'py>, values: &[i64]) -> Bound<'py, PyBytes> {
+    let bytes: Vec<u8> = values.iter().flat_map(|n| n.to_ne_bytes()).collect();
+    PyBytes::new(py, &bytes)
+}
+
+/// Decodes one stream of zstd, lz4 or snappy to exactly `size` bytes.
+#[pyfunction]
+fn decode_stream<'py>(
+    py: Python<'py>,
+    format: u8,
+    data: &Bound<'py, PyAny>,
+    size: usize,
+) -> PyResult<Bound<'py, PyBytes>> {
+    let unknown = || PyValueError::new_err(format!("there is no format {format}"));
+    let format = Format::from_number(format).ok_or_else(unknown)?;
+    let data = Borrowed::new(data)?;
+    PyBytes::new_with(py, size, |dst| {
+        let place = |source| Error::Codec {
+            key: String::new(),
+            chunk: Vec::new(),
+            source,
+        };
+        streams::decode(format, data.as_ref(), dst).map_err(|e| to_py(place(e)))
+    })
+}
+
+pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<WaveRows>()?;
+    module.add_function(wrap_pyfunction!(wave_rows, module)?)?;
+    module.add_function(wrap_pyfunction!(decode_stream, module)?)
+}

@@ -1,0 +1,171 @@
+"""Which part of a codec chain a device undoes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from blazarr.cuda.device import Format
+
+Step: TypeAlias = Mapping[str, Any]
+
+# The streams in each compressor's frames.
+FRAMES: Mapping[str, frozenset[Format]] = {
+    "zstd": frozenset({Format.ZSTD}),
+    "lz4": frozenset({Format.LZ4}),
+    "gzip": frozenset({Format.GZIP}),
+    "zlib": frozenset({Format.DEFLATE}),
+    "blosc": frozenset({Format.ZSTD, Format.LZ4, Format.DEFLATE, Format.SNAPPY}),
+}
+BLOSC = {
+    "zstd": Format.ZSTD,
+    "lz4": Format.LZ4,
+    "lz4hc": Format.LZ4,
+    "zlib": Format.DEFLATE,
+    "snappy": Format.SNAPPY,
+}
+
+# Codecs whose decoded bytes are part of the encoded ones; the core checks and removes them.
+CHECKSUMS = frozenset({"crc32c", "crc32", "adler32", "fletcher32"})
+
+
+@dataclass(frozen=True)
+class Unshuffle:
+    """Bytes of elements are brought together."""
+
+    size: int
+
+
+@dataclass(frozen=True)
+class Swap:
+    """Each unit's bytes are reversed."""
+
+    size: int
+
+
+@dataclass(frozen=True)
+class Undelta:
+    """Integers are summed up."""
+
+    size: int
+
+
+@dataclass(frozen=True)
+class Unscale:
+    """Numbers are divided and shifted, and become floats."""
+
+    kind: str
+    size: int
+    wide: int
+    scale: float
+    offset: float
+
+
+Filter: TypeAlias = Unshuffle | Swap | Undelta | Unscale
+
+
+@dataclass(frozen=True)
+class Program:
+    """What a device does with the chunks of an array.
+
+    Attributes
+    ----------
+    device_steps
+        How many steps of the chain, from its start, the device undoes; the core undoes the others.
+    frame
+        The compressor whose frames the device decodes, the last of those steps; None without one.
+    filters
+        What the device does to the decoded bytes, in this order.
+    swap
+        Bytes in a unit that is reversed while elements are placed; 0 for none.
+    checked
+        Whether a checksum of the encoded bytes was verified before the device sees them.
+    reason
+        Why the core does more than that, for people; empty where it does not.
+    """
+
+    device_steps: int
+    frame: str | None
+    filters: tuple[Filter, ...]
+    swap: int
+    checked: bool
+    reason: str = ""
+
+    @property
+    def formats(self) -> frozenset[Format]:
+        """The formats of streams that frames may hold."""
+        return FRAMES[self.frame] if self.frame else frozenset()
+
+
+def program_of(chain: Mapping[str, Any], formats: frozenset[Format]) -> Program:
+    """Decide which steps of a chain a device undoes.
+
+    Parameters
+    ----------
+    chain
+        The chain as the core reads it.
+    formats
+        What the device decodes.
+    """
+    while "shard" in chain:
+        chain = chain["shard"]["chain"]
+    steps: Sequence[Step] = chain.get("steps", ())
+    filters: list[Filter] = []
+    frame, taken, reason = None, 0, ""
+    for step in steps:
+        if step["id"] in FRAMES and _decodes(step, formats):
+            frame, taken = step["id"], taken + 1
+            break
+        undone = _filter(step)
+        if undone is None:
+            reason = "" if step["id"] in CHECKSUMS else f"no device decodes {step['id']!r}"
+            break
+        filters = [*undone, *filters]
+        taken += 1
+    if frame is None and reason:
+        # Filters alone are not worth a second pass over the memory.
+        taken, filters = 0, []
+    checked = any(step["id"] in CHECKSUMS for step in steps[taken:])
+    return Program(taken, frame, tuple(filters), int(chain.get("swap", 0)), checked, reason)
+
+
+def _decodes(step: Step, formats: frozenset[Format]) -> bool:
+    if step["id"] == "blosc":
+        return BLOSC.get(step["cname"]) in formats
+    return formats >= FRAMES[step["id"]]
+
+
+def _filter(step: Step) -> list[Filter] | None:
+    """What undoes a filter; None where a device can't, or not to the last bit."""
+    match step["id"]:
+        case "shuffle":
+            return [Unshuffle(int(step["elementsize"]))] if step["elementsize"] > 1 else []
+        case "swap":
+            return [Swap(int(step["size"]))]
+        case "bitround":
+            return []
+        case "delta":
+            return _undelta(step)
+        case "fixedscaleoffset":
+            return _unscale(step)
+    return None
+
+
+def _undelta(step: Step) -> list[Filter] | None:
+    dtype, stored = np.dtype(step["dtype"]), np.dtype(step["astype"])
+    # Sums of floats depend on their order.
+    if dtype != stored or dtype.kind not in "iu" or not dtype.isnative:
+        return None
+    return [Undelta(dtype.itemsize)]
+
+
+def _unscale(step: Step) -> list[Filter] | None:
+    dtype, stored = np.dtype(step["dtype"]), np.dtype(step["astype"])
+    known = dtype.str in {"<f4", "<f8"} and stored.isnative and stored.kind in "iuf"
+    if not known or stored.str == "<f2":
+        return None
+    scale, offset = float(step["scale"]), float(step["offset"])
+    return [Unscale(stored.kind, stored.itemsize, dtype.itemsize, scale, offset)]

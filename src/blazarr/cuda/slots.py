@@ -1,0 +1,223 @@
+"""The memory of a wave: one block on the device, one on the host, cut into parts once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from blazarr.cuda.device import ByteArray, Device, Event, Format, Memory, PinnedMemory
+from blazarr.cuda.program import Program, Unscale
+from blazarr.errors import LimitError
+
+ALIGNMENT = 256
+# Rows of one wave: more than these need not be in flight.
+MOST_ROWS = 16_384
+# Waves in flight: one is read and copied while another is decoded.
+SLOTS = 2
+# Below this many bytes a read is one wave: there is nothing to overlap.
+ONE_WAVE = 32 << 20
+WAVES = 4
+
+_ROW_COLUMNS = 8
+_AXIS_COLUMNS = 5
+# Of the arrays that name a stream: four addresses and lengths in, a length and a status out.
+_STREAM_BYTES = 4 * 8
+_STREAM_RESULTS = 8 + 4
+# Arrays over the rows of a wave besides the table: for placing and checks, and for each filter.
+_ROW_ARRAYS = 8
+_FILTER_ARRAYS = 7
+
+
+def aligned(nbytes: Any) -> Any:
+    """Round up to a multiple of `ALIGNMENT`; of numbers and of arrays of them."""
+    return -(-nbytes // ALIGNMENT) * ALIGNMENT
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """Bytes of each part of a wave's memory, and how much it may hold.
+
+    Attributes
+    ----------
+    staging
+        Encoded bytes.
+    decoded
+        Decoded bytes; there are `sides` such parts, for filters that can't work in place.
+    temp
+        Scratch of the decoders.
+    sums
+        Sums of runs and pieces.
+    table, results
+        What goes to the device besides bytes, and what comes back.
+    chunks, rows, streams
+        The most of one wave: decoded bytes, chunks, and streams in them.
+    """
+
+    staging: int
+    decoded: int
+    sides: int
+    temp: int
+    sums: int
+    table: int
+    results: int
+    chunks: int
+    rows: int
+    streams: int
+
+    @property
+    def total(self) -> int:
+        """Bytes on the device."""
+        parts = (self.staging, self.temp, self.sums, self.table, self.results)
+        return self.sides * self.decoded + sum(parts)
+
+
+@dataclass(frozen=True)
+class Demand:
+    """What rows ask for: aligned bytes of the largest chunk and of all, while they are decoded."""
+
+    largest: int
+    total: int
+    rows: int
+    rank: int
+
+
+def stage_factor(program: Program) -> float:
+    """Return how much longer a chunk may be between two filters than at the end."""
+    return max(
+        [1.0, *(f.size / f.wide for f in program.filters if isinstance(f, Unscale))],
+    )
+
+
+def fit(device: Device, program: Program, demand: Demand, memory: int) -> tuple[Sizes, int]:
+    """Return the largest waves that fit a budget, and how many of them are in flight.
+
+    Raises
+    ------
+    LimitError
+        If not even a wave of one chunk fits.
+    """
+    wanted = demand.total if demand.total <= ONE_WAVE else -(-demand.total // WAVES)
+    size = int(aligned(max(demand.largest, wanted)))
+    while True:
+        slots = 1 if size >= demand.total else SLOTS
+        sizes = _sizes(device, program, demand, size)
+        if slots * sizes.total <= memory:
+            return sizes, slots
+        if size <= demand.largest:
+            break
+        size = int(aligned(max(demand.largest, size * 7 // 8)))
+    if sizes.total <= memory:
+        return sizes, 1
+    raise LimitError(
+        f"a chunk of {demand.largest} bytes needs {sizes.total} bytes of device memory, more than "
+        f"the {memory} that `memory` allows; raise it, or read on the CPU",
+        size=sizes.total,
+        limit=memory,
+    )
+
+
+def _sizes(device: Device, program: Program, demand: Demand, size: int) -> Sizes:
+    """The parts of a wave that holds `size` decoded bytes."""
+    rows = min(demand.rows, MOST_ROWS)
+    # Compressors whose scratch grows with the number of streams get fewer.
+    per_stream = 16_384 if Format.ZSTD in program.formats else 4096
+    streams = rows + size // per_stream + 16
+    decoded = size if program.frame or program.filters else 0
+    temps = [device.decode_temp_bytes(format, streams, size, decoded) for format in program.formats]
+    arrays = _ROW_ARRAYS + _FILTER_ARRAYS * (len(program.filters) + 1)
+    row_bytes = 8 * (_ROW_COLUMNS + _AXIS_COLUMNS * demand.rank + arrays)
+    return Sizes(
+        staging=int(aligned(size + rows * 32 + 4096)),
+        decoded=decoded,
+        sides=(2 if program.filters else 1) if decoded else 0,
+        temp=int(aligned(max(temps, default=0))),
+        sums=int(aligned(size // 32 + rows * 32)) if decoded else 0,
+        table=int(aligned(streams * _STREAM_BYTES + rows * row_bytes + 8192)),
+        results=int(aligned(streams * _STREAM_RESULTS + rows * 8 + 1024)),
+        chunks=size,
+        rows=rows,
+        streams=streams,
+    )
+
+
+class Packer:
+    """Arrays packed one after another into pinned memory, with their addresses on the device."""
+
+    def __init__(self, memory: ByteArray, address: int) -> None:
+        self._memory = memory
+        self._address = address
+        self.used = 0
+
+    def room(self, nbytes: int) -> tuple[ByteArray, int]:
+        """Return bytes to fill, and their address on the device."""
+        start = -(-self.used // 16) * 16
+        self.used = start + nbytes
+        assert self.used <= len(self._memory), "a wave's tables are larger than was planned"
+        return self._memory[start : self.used], self._address + start
+
+    def put(self, array: npt.NDArray[Any]) -> int:
+        """Copy an array; return its address on the device."""
+        room, address = self.room(array.nbytes)
+        room[:] = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
+        return address
+
+    def words(self, values: Sequence[int] | npt.NDArray[Any]) -> int:
+        """Copy 64-bit integers."""
+        return self.put(np.asarray(values, np.int64))
+
+
+class Slot:
+    """The memory of one wave."""
+
+    def __init__(self, device: Device, sizes: Sizes) -> None:
+        self.sizes = sizes
+        self.event: Event = None
+        self.memory: Memory = device.alloc(sizes.total)
+        try:
+            pinned = sizes.staging + sizes.table + sizes.results
+            self.pinned: PinnedMemory = device.alloc_pinned(pinned)
+        except BaseException:
+            self.memory.free()
+            raise
+
+    def free(self) -> None:
+        """Give everything back."""
+        self.memory.free()
+        self.pinned.free()
+
+    @property
+    def staging(self) -> ByteArray:
+        """The staging part on the host; on the device the block begins with it."""
+        return self.pinned.array[: self.sizes.staging]
+
+    def side(self, number: int) -> int:
+        """Return the address of one of the parts for decoded bytes."""
+        return self.memory.address + self.sizes.staging + number * self.sizes.decoded
+
+    @property
+    def temp(self) -> int:
+        """Address of the decoders' scratch."""
+        return self.side(self.sizes.sides)
+
+    @property
+    def sums(self) -> int:
+        """Address of the sums."""
+        return self.temp + self.sizes.temp
+
+    @property
+    def table(self) -> Packer:
+        """A new packer over what goes to the device."""
+        start = self.sizes.staging
+        memory = self.pinned.array[start : start + self.sizes.table]
+        return Packer(memory, self.sums + self.sizes.sums)
+
+    @property
+    def results(self) -> Packer:
+        """A new packer over what comes back."""
+        start = self.sizes.staging + self.sizes.table
+        memory = self.pinned.array[start : start + self.sizes.results]
+        return Packer(memory, self.sums + self.sizes.sums + self.sizes.table)

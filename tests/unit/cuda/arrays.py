@@ -1,0 +1,72 @@
+"""Arrays of the core with any chain, and reads of them through the wave executor."""
+
+import json
+from dataclasses import dataclass
+
+import numpy as np
+
+from blazarr import _core
+from blazarr.cuda.host import HostDevice
+from blazarr.cuda.options import Options
+from blazarr.cuda.program import program_of
+from blazarr.cuda.wave import Target
+from blazarr.cuda.waves import WaveRead
+from blazarr.indexing import parse_getitem
+
+# Everything on the device, however small.
+ALL = Options(memory=64 << 20, crossover=0, least_streams=0)
+
+
+@dataclass
+class Case:
+    """An array in memory, its content, and how it is encoded."""
+
+    data: np.ndarray
+    array: _core.Array
+    chain: dict
+    fill: bytes
+    store: object
+
+    def read(self, key=..., *, device=None, options=ALL, **kwargs):
+        """Read a selection through waves; return the result and what the read did."""
+        device = HostDevice() if device is None else device
+        selection = parse_getitem(key, self.data.shape)
+        out = np.full(selection.flat_shape, 0x55, self.data.dtype)
+        item = self.data.dtype.itemsize
+        target = Target(out.ctypes.data, out.strides, item, self.fill)
+        program = program_of(self.chain, device.formats)
+        read = WaveRead(device, self.array, program, options, target)
+        read.issue(selection.core(), **kwargs)
+        report = read.finish()
+        assert device.allocated == 0
+        return out.reshape(selection.result_shape), report
+
+
+def case(data, chunks, chain, *, fill=0, written=True, store=None):
+    """Write data to a new array."""
+    store = _core.MemoryStore() if store is None else store
+    fill_bytes = np.array(fill, data.dtype).tobytes()
+    spec = {
+        "shape": data.shape,
+        "grid": [{"size": size} for size in chunks],
+        "item": data.dtype.itemsize,
+        "fill": fill_bytes.hex(),
+        "keys": {"prefix": "", "kind": "default", "separator": "/"},
+        "chain": chain,
+        "max_chunk_bytes": 1 << 40,
+    }
+    array = _core.Array(json.dumps(spec).encode(), store, [])
+    made = Case(data, array, chain, fill_bytes, store)
+    if written:
+        selection = parse_getitem(..., data.shape)
+        view = data if data.dtype.kind in "biufc" else data.view(f"V{data.dtype.itemsize}")
+        array.write(selection.core(), view)
+    return made
+
+
+def noise(shape, dtype, seed=0):
+    """Numbers that compress somewhat."""
+    rng = np.random.default_rng(seed)
+    count = int(np.prod(shape))
+    values = np.cumsum(rng.integers(-3, 4, count)) + 1000
+    return values.astype(dtype).reshape(shape)
