@@ -55,8 +55,9 @@ class HostEvent:
 class HostMemory:
     """Bytes of the host that are guarded on both sides, and poisoned when given back."""
 
-    def __init__(self, device: HostDevice, nbytes: int) -> None:
+    def __init__(self, device: HostDevice, nbytes: int, *, pinned: bool) -> None:
         self._device = device
+        self.pinned = pinned
         self._whole = np.full(nbytes + 2 * GUARD, POISON, np.uint8)
         start = -self._whole.ctypes.data % GUARD
         self._start = start or GUARD
@@ -127,14 +128,15 @@ class HostDevice:
     def alloc(self, nbytes: int) -> HostMemory:
         """Return new memory, full of poison."""
         self._call("alloc")
-        memory = HostMemory(self, nbytes)
-        self.peak = max(self.peak, self.allocated)
+        memory = HostMemory(self, nbytes, pinned=False)
+        used = sum(memory.nbytes for memory in self.allocations if not memory.pinned)
+        self.peak = max(self.peak, used)
         return memory
 
     def alloc_pinned(self, nbytes: int) -> HostMemory:
         """Return new memory; there is only one kind."""
         self._call("alloc_pinned")
-        return HostMemory(self, nbytes)
+        return HostMemory(self, nbytes, pinned=True)
 
     def stream(self) -> HostStream:
         """Return a new stream."""

@@ -135,7 +135,7 @@ class WaveRead:
                 list(self.target.strides),
                 first,
                 rows=WINDOW_ROWS,
-                nbytes=self.options.memory // 8,
+                nbytes=max(1, self.options.memory // 8),
                 missing_is_error=missing_is_error,
             )
             if len(core):

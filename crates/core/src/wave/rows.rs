@@ -114,8 +114,10 @@ impl Rows {
         // SAFETY: this view is only asked for its strides; nothing is read or written through it.
         let out = unsafe { View::new(std::ptr::null_mut(), request.strides) };
         let mut job = Job::default();
-        while rows.next < plan.jobs() && rows.rows.len() < limit.rows && rows.bytes() < limit.bytes
-        {
+        let goes_on = |rows: &Rows| {
+            rows.next == first || (rows.rows.len() < limit.rows && rows.bytes() < limit.bytes)
+        };
+        while rows.next < plan.jobs() && goes_on(&rows) {
             plan.job(rows.next, &mut job);
             let mut key = String::new();
             array.key(&job.coords, &mut key);
