@@ -33,7 +33,7 @@ LEVEL = {room: level for level, rooms in enumerate(LEVELS) for room in rooms}
 
 # Stores know nothing of arrays.
 STORES_MAY_IMPORT = {"errors", "limits", "config"}
-CORE_MAY_BE_IMPORTED_BY = {"codecs", "grids", "indexing", "stores", "engine", "__init__"}
+CORE_MAY_BE_IMPORTED_BY = {"codecs", "grids", "indexing", "stores", "engine", "cuda", "__init__"}
 
 # Packages other than numpy load on use, in the rooms named here.
 ROOMS_OF_PACKAGE = {

@@ -21,7 +21,7 @@ POISON = 0xA5
 GUARD = 64
 
 
-class DeviceFault(StoreError):
+class DeviceCallError(StoreError):
     """A device call failed because a test asked for it."""
 
 
@@ -29,7 +29,7 @@ class DeviceFault(StoreError):
 class HostStream:
     """Work that has not run yet."""
 
-    work: list[Callable[[], None]] = field(default_factory=list)
+    work: list[Callable[[], object]] = field(default_factory=list)
     done: int = 0
 
     def run(self, until: int) -> None:
@@ -123,7 +123,7 @@ class HostDevice:
         if self.fail_at is not None and (
             number == self.fail_at or (self.fail_on and number > self.fail_at)
         ):
-            raise DeviceFault(f"call {number} of the device, {name}, was told to fail")
+            raise DeviceCallError(f"call {number} of the device, {name}, was told to fail")
 
     def alloc(self, nbytes: int) -> HostMemory:
         """Return new memory, full of poison."""

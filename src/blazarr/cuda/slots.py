@@ -77,12 +77,23 @@ class Sizes:
 
 @dataclass(frozen=True)
 class Demand:
-    """What rows ask for: aligned bytes of the largest chunk and of all, while they are decoded."""
+    """What rows ask for.
+
+    Attributes
+    ----------
+    largest, total
+        Aligned bytes of the largest chunk and of all, while they are decoded.
+    rows, rank
+        How many rows there are, and axes of each.
+    tables
+        Bytes of tables of indices, which stay on the device throughout.
+    """
 
     largest: int
     total: int
     rows: int
     rank: int
+    tables: int
 
 
 def stage_factor(program: Program) -> float:
@@ -105,17 +116,19 @@ def fit(device: Device, program: Program, demand: Demand, memory: int) -> tuple[
     while True:
         slots = 1 if size >= demand.total else SLOTS
         sizes = _sizes(device, program, demand, size)
-        if slots * sizes.total <= memory:
+        if slots * sizes.total + demand.tables <= memory:
             return sizes, slots
         if size <= demand.largest:
             break
-        size = int(aligned(max(demand.largest, size * 7 // 8)))
-    if sizes.total <= memory:
+        # Rounded down, so that it shrinks until it is the largest chunk.
+        size = max(demand.largest, size * 7 // 8 // ALIGNMENT * ALIGNMENT)
+    least = sizes.total + demand.tables
+    if least <= memory:
         return sizes, 1
     raise LimitError(
-        f"a chunk of {demand.largest} bytes needs {sizes.total} bytes of device memory, more than "
+        f"a chunk of {demand.largest} bytes needs {least} bytes of device memory, more than "
         f"the {memory} that `memory` allows; raise it, or read on the CPU",
-        size=sizes.total,
+        size=least,
         limit=memory,
     )
 

@@ -68,6 +68,7 @@ class Wave:
         rows: Rows,
         numbers: Words,
         staged: Staged,
+        *,
         program: Program,
     ) -> None:
         self.device = device
@@ -77,7 +78,7 @@ class Wave:
         self._staged = staged
         self._program = program
         # Filters that run on their own, and whether an unshuffle at the end is done while placing.
-        *before, last = (None, *program.filters)
+        last = program.filters[-1] if program.filters else None
         fused = isinstance(last, Unshuffle)
         self._last = last if fused else None
         self._filters: tuple[Filter, ...] = program.filters[:-1] if fused else program.filters
@@ -119,7 +120,8 @@ class Wave:
         failed = [rows[found != due] for rows, found, due in self._expected]
         if not failed:
             return np.empty(0, np.int64)
-        return self._numbers[np.unique(np.concatenate(failed))]
+        numbers: Words = self._numbers[np.unique(np.concatenate(failed))]
+        return numbers
 
     def _locate(self, target: Target, table: Any) -> None:
         """Addresses of the rows whose bytes need no decoder."""
@@ -131,7 +133,7 @@ class Wave:
 
     def _contents(self) -> Words:
         """Bytes of each row between its compressor and its filters."""
-        decoded = self._rows.decoded[self._numbers]
+        decoded: Words = self._rows.decoded[self._numbers]
         for undone in self._program.filters:
             if isinstance(undone, Unscale):
                 decoded = decoded // undone.wide * undone.size
@@ -141,7 +143,7 @@ class Wave:
         """Where each row lies in the parts for decoded bytes."""
         decoded = self._rows.decoded[self._numbers] * stage_factor(self._program)
         held = np.isin(self._staged.state, (State.PLAIN, State.FRAME))
-        spread = np.where(held, aligned(decoded.astype(np.int64)), 0)
+        spread: Words = np.where(held, aligned(decoded.astype(np.int64)), 0)
         return np.cumsum(spread) - spread
 
     def _decode(self, run: Launcher, results: Any) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections import deque
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -146,9 +146,9 @@ class WaveRead:
         """Take memory for the waves of some rows."""
         self._close()
         largest, total = self._spread(rows)
-        demand = Demand(largest, total, len(rows), rows.rank)
         tables = rows.tables.nbytes
-        sizes, slots = fit(self.device, self.program, demand, self.options.memory - tables)
+        demand = Demand(largest, total, len(rows), rows.rank, tables)
+        sizes, slots = fit(self.device, self.program, demand, self.options.memory)
         if tables:
             self._tables = self.device.alloc(tables)
             self._upload(rows.tables)
@@ -213,7 +213,7 @@ class WaveRead:
             self._free.append(slot)
             return
         tables = self._tables.address if self._tables else 0
-        wave = Wave(self.device, slot, window.rows, numbers, staged, self.program)
+        wave = Wave(self.device, slot, window.rows, numbers, staged, program=self.program)
         wave.issue(live, self.target, tables, self._copying, self._computing)
         self._flying.append(wave)
         self._count(staged.state[live])

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from blazarr import _core
-from blazarr.codecs import compile_chain
+from blazarr.codecs import CompiledChain, compile_chain
 from blazarr.config import config as settings
 from blazarr.engine.array_config import ArrayConfig
 from blazarr.engine.objects import FILL, HANDLE, ObjectChain
@@ -58,10 +58,25 @@ def engine_of(metadata: ArrayMetadata, store: Store, path: str, config: ArrayCon
     chain = compile_chain(metadata)
     if chain.variable:
         return _ObjectEngine(ObjectChain(chain, metadata), metadata, store, path, config)
-    dtype = metadata.data_type.native
-    spec = _spec(metadata, path, chain.native, dtype.itemsize, metadata.fill_bytes)
-    array = _core.Array(spec, native(store), list(chain.externals))
-    return _NativeEngine(array, dtype, config)
+    array = core_array(chain, metadata, store, path)
+    return _NativeEngine(array, metadata.data_type.native, config)
+
+
+def core_array(
+    chain: CompiledChain, metadata: ArrayMetadata, store: Store, path: str
+) -> _core.Array:
+    """Return the core's view of an array whose elements have a fixed size.
+
+    Parameters
+    ----------
+    chain
+        Its codecs.
+    metadata, store, path
+        As for `engine_of`.
+    """
+    itemsize = metadata.data_type.native.itemsize
+    spec = _spec(metadata, path, chain.native, itemsize, metadata.fill_bytes)
+    return _core.Array(spec, native(store), list(chain.externals))
 
 
 class _NativeEngine:

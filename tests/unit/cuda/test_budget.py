@@ -5,12 +5,14 @@ import itertools
 import numpy as np
 import pytest
 
-from blazarr.cuda.host import DeviceFault, HostDevice
+from blazarr.cuda.host import DeviceCallError, HostDevice
 from blazarr.cuda.options import Options
 from blazarr.errors import ChunkMissingError, CorruptError, LimitError
 from tests.unit.cuda.arrays import case, noise
 
-ZSTD = {"steps": [{"id": "shuffle", "elementsize": 4}, {"id": "zstd", "level": 1, "checksum": True}]}
+ZSTD = {
+    "steps": [{"id": "shuffle", "elementsize": 4}, {"id": "zstd", "level": 1, "checksum": True}]
+}
 BLOSC = {
     "steps": [
         {"id": "blosc", "cname": "lz4", "clevel": 5, "shuffle": "shuffle", "typesize": 4},
@@ -57,7 +59,7 @@ def test_a_failed_call_leaks_nothing_and_gives_no_wrong_data(chain, stay):
         device = HostDevice(fail_at=number, fail_on=stay)
         try:
             out, _ = made.read(np.s_[:, ::2], device=device, options=options(memory))
-        except DeviceFault:
+        except DeviceCallError:
             assert device.allocated == 0
             device.fail_at = None
             out, _ = made.read(np.s_[:, ::2], device=device, options=options(memory))

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.unit.cuda.arrays import ALL, case, noise
+from tests.unit.cuda.arrays import case, noise
 
 BLOSC = {"id": "blosc", "clevel": 5, "blocksize": 0}
 CHAINS = {

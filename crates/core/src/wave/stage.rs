@@ -323,7 +323,7 @@ impl Stager<'_> {
             return Ok(Staged::ForHost);
         };
         match self.order.frame {
-            None if bytes.len() == expected && bytes.start % ALIGNMENT == 0 => {
+            None if bytes.len() == expected && bytes.start.is_multiple_of(ALIGNMENT) => {
                 Ok(Staged::Plain(bytes))
             }
             // A wrong size is an error that the chain names; misaligned bytes are rare.
@@ -354,7 +354,7 @@ impl Stager<'_> {
 
     /// Moves a stream that has to begin at a multiple of 4 bytes and does not.
     fn align(&self, stream: &mut Stream) -> bool {
-        if stream.offset % 4 == 0 {
+        if stream.offset.is_multiple_of(4) {
             return true;
         }
         let from = stream.offset..stream.offset + stream.len;

@@ -5,6 +5,7 @@
 #define KERNEL extern "C" void
 #define DEVICE static inline
 #define DEVICE_METHOD inline
+#define DEVICE_CALL inline
 
 struct Index {
   u64 x;

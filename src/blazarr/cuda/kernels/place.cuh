@@ -61,7 +61,15 @@ DEVICE Element<N> load(const Shuffled& chunk, i64 at, i64 unit) {
     element.word = *reinterpret_cast<const typename Word<N>::type*>(chunk.base + at);
     return element;
   }
-  for (int i = 0; i < N; i++) element.bytes[i] = chunk.byte(at + swapped(i, unit));
+  Planed found;
+  i64 part;
+  if (chunk.kind == PLAIN || chunk.size != N || !chunk.find(at, &found, &part) || part) {
+    for (int i = 0; i < N; i++) element.bytes[i] = chunk.byte(at + swapped(i, unit));
+  } else if (chunk.kind == BYTES) {
+    for (int i = 0; i < N; i++) element.bytes[i] = found.of_bytes(swapped(i, unit));
+  } else {
+    for (int i = 0; i < N; i++) element.bytes[i] = found.of_bits(swapped(i, unit));
+  }
   return element;
 }
 

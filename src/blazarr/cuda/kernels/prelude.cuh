@@ -13,6 +13,7 @@ typedef long long i64;
 #define KERNEL extern "C" __global__ void __launch_bounds__(256)
 #define DEVICE __device__ __forceinline__
 #define DEVICE_METHOD __device__ __forceinline__
+#define DEVICE_CALL __device__ __noinline__
 #endif
 
 // A row's work is cut into tiles of this many elements (or bytes), which blocks take in turn.
