@@ -184,4 +184,5 @@ def open_like(a: Any, path: str, *, zarr_format: ZarrFormat | None = None, **kwa
     like = classic.like(a, zarr_format or creation.default_format())
     del like["zarr_format"]
     arguments = {**like, **kwargs, "mode": kwargs.get("mode") or "a"}
-    return open_array(path=path, zarr_format=zarr_format, **arguments)
+    array: Array = open_array(path=path, zarr_format=zarr_format, **arguments)
+    return array

@@ -7,12 +7,15 @@ replaces what is there, ``w-`` creates where there is nothing.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from blazarr.engine.array_config import ArrayConfigLike
 from blazarr.nodes import classic, opening
 from blazarr.nodes.array import Array
 from blazarr.nodes.group import Group
+
+if TYPE_CHECKING:
+    from blazarr.cuda.array import CudaArray
 
 Mode = Literal["r", "r+", "a", "w", "w-"]
 ZarrFormat = Literal[2, 3]
@@ -60,6 +63,10 @@ def open(
     return opening.open_group(place, chosen, zarr_format, **kwargs)
 
 
+@overload
+def open_array(store: Any = ..., *, device: str, **kwargs: Any) -> CudaArray: ...
+@overload
+def open_array(store: Any = ..., *, device: None = ..., **kwargs: Any) -> Array: ...
 def open_array(
     store: Any = None,
     *,
@@ -68,8 +75,9 @@ def open_array(
     storage_options: dict[str, Any] | None = None,
     config: ArrayConfigLike | None = None,
     mode: Mode | None = None,
+    device: str | None = None,
     **kwargs: Any,
-) -> Array:
+) -> Array | CudaArray:
     """Open an array.
 
     Parameters
@@ -78,11 +86,14 @@ def open_array(
         As for `open`.
     mode
         How to open it; by default an existing array is opened as the store allows.
+    device
+        ``"cuda"`` or ``"cuda:1"`` for a handle that reads to a GPU; None is the CPU.
     **kwargs
         Arguments of `create` for an array that is missing.
     """
     place = opening.locate(store, path, mode, storage_options)
-    return opening.open_array(place, mode, zarr_format, config, kwargs)
+    array = opening.open_array(place, mode, zarr_format, config, kwargs)
+    return array if device is None else array.to(device)
 
 
 def open_group(

@@ -24,6 +24,7 @@ from blazarr.nodes.state import ArrayState
 from blazarr.nodes.values import AnyArray
 
 if TYPE_CHECKING:
+    from blazarr.cuda.array import CudaArray
     from blazarr.engine.plan import Plan
 
 
@@ -130,6 +131,44 @@ class Array(Described, Selectable):
             What is not given stays as it is in this handle.
         """
         return Array(self.metadata, self.store_path, self.config.updated(config))
+
+    def to(self, device: str) -> CudaArray:
+        """Return a handle that reads to a GPU and writes from one.
+
+        Parameters
+        ----------
+        device
+            ``"cuda"``, or ``"cuda:1"`` for another than cupy's current one.
+        """
+        from blazarr.cuda.array import CudaArray
+
+        return CudaArray(self, device)
+
+    def read(
+        self,
+        selection: Any = ...,
+        *,
+        device: str | None = None,
+        out: Any = None,
+        stream: Any = None,
+    ) -> Any:
+        """Return a selection, on the CPU or on a GPU.
+
+        Parameters
+        ----------
+        selection
+            Anything that goes between the brackets.
+        device
+            As for `to`; None is the CPU.
+        out
+            An array of the device to fill instead of a new one.
+        stream
+            For a GPU: the cupy stream on which the result is used; the current one by default.
+        """
+        if device is not None:
+            return self.to(device).read(selection, out=out, stream=stream)
+        fields, key = pop_fields(selection)
+        return self._get(parse_getitem(key, self._state.shape), fields, out)
 
     def check_codecs(self) -> None:
         """Raise where the codecs cannot encode and decode the chunks."""
