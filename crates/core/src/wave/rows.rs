@@ -7,10 +7,11 @@ use crate::array::Array;
 use crate::codec::chain::{Chain, Sharding};
 use crate::error::{Error, Result};
 use crate::grid::byte_count;
+use crate::io::part::{InMemory, Window};
 use crate::io::{Fetched, Object, Store};
 use crate::place::Walk;
 use crate::plan::{Job, Plan};
-use crate::read::shard::{InMemory, Window, check_entry, decode_shard};
+use crate::read::shard::{check_entry, decode_shard};
 use crate::selection::Selection;
 use crate::target::{Inner, Target};
 use crate::view::View;
@@ -194,7 +195,7 @@ impl Rows {
         found: &Found<'_>,
     ) -> Result<()> {
         let inner = Inner::new(target, sharding)?;
-        let count = inner.grid.len()?;
+        let count = inner.grid.count()?;
         let read = |object: &dyn Object| {
             request.array.indexes.get(target.key, object.stamp(), || {
                 sharding.read_index(object, count, target.key, &mut lease())
@@ -203,7 +204,10 @@ impl Rows {
         let (index, size) = match found {
             Found::Absent => (None, 0),
             Found::Open(object, _) => (Some(read(*object)?), object.size()),
-            Found::Held(_, bytes, _) => (Some(read(&InMemory(bytes))?), bytes.len() as u64),
+            Found::Held(_, bytes, _) => (
+                Some(read(&InMemory::new(target.key, bytes))?),
+                bytes.len() as u64,
+            ),
         };
         let max = sharding
             .chain
@@ -240,11 +244,7 @@ impl Rows {
         match (found, entry) {
             (Found::Absent, _) | (_, None) => self.shard(request, chunk, nested, &Found::Absent),
             (Found::Open(object, at), Some((start, len))) => {
-                let object = &Window {
-                    object: *object,
-                    start,
-                    len,
-                };
+                let object = &Window::new(chunk.key, *object, start, len);
                 if !encoded {
                     let found = Found::Open(object, at + start);
                     return self.shard(request, chunk, nested, &found);

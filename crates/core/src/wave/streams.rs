@@ -318,7 +318,7 @@ mod tests {
     use super::*;
     use crate::codec::step::StepSpec;
 
-    const DATA: [u8; 40_000] = [7; 40_000];
+    static DATA: [u8; 40_000] = [7; 40_000];
 
     fn encoded(step: &str) -> Vec<u8> {
         let spec: StepSpec = serde_json::from_str(step).unwrap();

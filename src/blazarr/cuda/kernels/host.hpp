@@ -6,6 +6,7 @@
 #define DEVICE static inline
 #define DEVICE_METHOD inline
 #define DEVICE_CALL inline
+#define DEVICE_APART static
 
 struct Index {
   u64 x;

@@ -24,11 +24,16 @@ DEVICE Offsets locate_as(const i64* row, i64 rank, const i64* tables, Number num
   return at;
 }
 
+// Chunks of more elements than 32 bits count.
+DEVICE_APART Offsets locate_far(const i64* row, i64 rank, const i64* tables, i64 number) {
+  return locate_as<u64>(row, rank, tables, static_cast<u64>(number));
+}
+
 DEVICE Offsets locate(const i64* row, i64 rank, const i64* tables, i64 number) {
   if (row[ELEMENTS] <= 0xffffffffLL) {
     return locate_as<u32>(row, rank, tables, static_cast<u32>(number));
   }
-  return locate_as<u64>(row, rank, tables, static_cast<u64>(number));
+  return locate_far(row, rank, tables, number);
 }
 
 DEVICE Shuffled shuffled(const i64* row) {

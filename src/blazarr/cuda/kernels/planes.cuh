@@ -17,7 +17,7 @@ struct Planed {
 
   DEVICE_METHOD u8 of_bytes(i64 part) const { return planes[part * elements + element]; }
 
-  DEVICE_METHOD u8 of_bits(i64 part) const {
+  DEVICE_CALL u8 of_bits(i64 part) const {
     const i64 stride = elements / 8;
     const u8* plane = planes + part * 8 * stride + element / 8;
     u32 value = 0;
