@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from blazarr.cuda.gpu import CudaDevice, cuda_device, import_cupy
 from blazarr.cuda.engine import WaveEngine
+from blazarr.cuda.gpu import CudaDevice, cuda_device, import_cupy
 from blazarr.cuda.options import Options
 from blazarr.cuda.waves import Report, WaveRead
 from blazarr.errors import SelectionError, UnsupportedError

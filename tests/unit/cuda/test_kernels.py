@@ -1,0 +1,266 @@
+"""The kernels, compiled for the host, beside numpy: plain and under sanitizers."""
+
+import ctypes
+import os
+import subprocess
+import sys
+import zlib
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from blazarr.cuda import checks, hostkernels, nvrtc
+from blazarr.cuda.rows import ends_of
+from tests.unit.cuda.wheels import libraries
+
+pytestmark = pytest.mark.skipif(hostkernels.compiler() is None, reason="no C++ compiler")
+
+ROUNDS = int(os.environ.get("BLAZARR_KERNEL_ROUNDS", "60"))
+LIBRARY = os.environ.get("BLAZARR_KERNELS")
+
+
+@pytest.fixture(scope="module")
+def launch():
+    library = ctypes.CDLL(LIBRARY) if LIBRARY else hostkernels.library()
+
+    def run(kernel, *arguments):
+        values = [a.ctypes.data if isinstance(a, np.ndarray) else int(a) for a in arguments]
+        hostkernels.launch(library, kernel, tuple(values))
+
+    return run
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(20261130)
+
+
+def words(values):
+    return np.asarray(values, np.int64)
+
+
+def shuffled(data, kind, size, block):
+    """Blosc's shuffle, written down again."""
+    out = data.copy()
+    for start in range(0, len(data), block):
+        part = data[start : start + block]
+        count = len(part) // size
+        body = part[: count * size].reshape(count, size)
+        if kind == 1:
+            out[start : start + count * size] = body.T.reshape(-1)
+        elif kind == 2 and count % 8 == 0:
+            bits = np.unpackbits(body, axis=1, bitorder="little").reshape(count, size * 8)
+            planes = np.packbits(bits.T.reshape(-1), bitorder="little")
+            out[start : start + count * size] = planes
+    return out
+
+
+def random_axes(rng, item):
+    """A strided or indexed selection of a chunk, and its place in a result, by numpy."""
+    rank = int(rng.integers(1, 4))
+    shape = rng.integers(1, 9, rank)
+    picks, axes, tables = [], [], []
+    strides = np.cumprod([item, *shape[:0:-1]])[::-1]
+    first = 0
+    for n, stride in zip(shape, strides, strict=True):
+        count = int(rng.integers(1, n + 1))
+        if rng.random() < 0.3:
+            index = rng.integers(0, n, count)
+            axes.append([count, 0, 0, len(tables), -1])
+            tables.extend(index * stride)
+        else:
+            step = int(rng.choice([-1, 1])) if n < 2 * count else int(rng.choice([-2, 2]))
+            index = np.arange(count) * step
+            index -= index.min()
+            if index.max() >= n:
+                index = np.arange(count)[:: int(np.sign(step))]
+            move = (index[1] - index[0]) if count > 1 else 0
+            first += int(index[0]) * stride
+            axes.append([count, move * stride, 0, -1, -1])
+        picks.append(index)
+    return tuple(shape), picks, axes, tables, first
+
+
+@pytest.mark.parametrize("item", [1, 2, 3, 4, 8, 16, 24])
+def test_scatter_and_gather_place_every_element(launch, rng, item):
+    variant = item if item in {1, 2, 4, 8, 16} else "any"
+    for _ in range(ROUNDS):
+        shape, picks, axes, tables, first = random_axes(rng, item)
+        chunk = rng.integers(0, 256, (*shape, item)).astype(np.uint8)
+        kind, size = int(rng.integers(0, 3)), int(rng.integers(1, 9))
+        if rng.random() < 0.5:
+            size = item
+        block = max(size, int(rng.integers(1, chunk.size + 1)))
+        stored = np.ascontiguousarray(shuffled(chunk.reshape(-1), kind, size, block))
+        counts = [len(index) for index in picks]
+        steps = np.cumprod([item, *counts[:0:-1]])[::-1]
+        for axis, step in zip(axes, steps, strict=True):
+            axis[2] = step
+        unit = item if item in {2, 4, 8} and rng.random() < 0.3 else 0
+        # Whole words only are aligned; anything may be in an aligned buffer.
+        buffer = np.zeros(len(stored) + 32, np.uint8)
+        buffer = buffer[-buffer.ctypes.data % 16 :][: len(stored)]
+        buffer[:] = stored
+        total = int(np.prod(counts))
+        head = [buffer.ctypes.data, first, 0, total, chunk.size, kind, size, block]
+        table = words(head + [n for axis in axes for n in axis])
+        out = np.zeros((total, item), np.uint8)
+        ends, tables = ends_of(words([total])), words(tables or [0])
+        launch(f"scatter_{variant}", table, len(axes), ends, 1, tables, out, unit, item)
+        expected = chunk[np.ix_(*picks)].reshape(total, item)
+        if unit:
+            expected = expected[:, ::-1]
+        np.testing.assert_array_equal(out, expected)
+        if kind == 0 and not tables.any():
+            back = np.zeros_like(buffer)
+            table[0] = back.ctypes.data
+            launch(f"gather_{variant}", table, len(axes), ends, 1, tables, out, unit, item)
+            again = back.reshape(chunk.shape)[np.ix_(*picks)].reshape(total, item)
+            np.testing.assert_array_equal(again, chunk[np.ix_(*picks)].reshape(total, item))
+
+
+def test_unshuffle_of_odd_sizes(launch, rng):
+    for _ in range(ROUNDS):
+        data = rng.integers(0, 256, int(rng.integers(1, 20_000))).astype(np.uint8)
+        kind, size = int(rng.integers(0, 3)), int(rng.integers(1, 40))
+        block = int(rng.integers(1, len(data) + 1))
+        stored, out = shuffled(data, kind, size, block), np.zeros_like(data)
+        table = words([stored.ctypes.data, len(data), kind, size, block])
+        launch("unshuffle", table, words([out.ctypes.data]), ends_of(words([len(data)])), 1)
+        np.testing.assert_array_equal(out, data)
+        launch(
+            "shuffle",
+            words([data.ctypes.data]),
+            words([out.ctypes.data]),
+            words([len(data)]),
+            ends_of(words([len(data)])),
+            1,
+            size,
+        )
+        np.testing.assert_array_equal(out, shuffled(data, 1, size, len(data)))
+
+
+@pytest.mark.parametrize("dtype", ["u1", "i2", "u4", "i8"])
+def test_delta_wraps_as_numpy_does(launch, rng, dtype):
+    for count in [1, 255, 256, 257, 5000, 100_000]:
+        steps = rng.integers(-(1 << 62), 1 << 62, count).astype(dtype)
+        data, sums = steps.copy(), np.zeros(count // 256 + 1, np.uint64)
+        runs = words([-(-count // 256)])
+        where, counts, sums_at = (
+            words([data.ctypes.data]),
+            words([count]),
+            words([sums.ctypes.data]),
+        )
+        size = data.itemsize
+        launch("delta_sums", where, counts, sums_at, ends_of(runs), 1, size)
+        launch("delta_scan", counts, sums_at, 1)
+        launch("delta_apply", where, counts, sums_at, ends_of(runs), 1, size)
+        np.testing.assert_array_equal(data, np.cumsum(steps, dtype=dtype))
+
+
+@pytest.mark.parametrize("wide", ["f4", "f8"])
+@pytest.mark.parametrize("stored", ["u1", "i1", "u2", "i2", "u4", "i4", "u8", "i8", "f4", "f8"])
+def test_unscale_divides_as_numpy_does(launch, rng, stored, wide):
+    encoded = rng.integers(0, 120, 5000).astype(stored)
+    out = np.zeros(5000, wide)
+    numbers = np.array([3.7, -1234.5])
+    size, kind = encoded.itemsize, ord(encoded.dtype.kind)
+    counts = words([5000])
+    places = words([encoded.ctypes.data]), words([out.ctypes.data])
+    launch("unscale", *places, counts, ends_of(counts), 1, kind, size, out.itemsize, numbers)
+    np.testing.assert_array_equal(out, (encoded / 3.7 + -1234.5).astype(wide))
+
+
+def crc32c(data):
+    table = checks.remainders(checks.CRC32C).tolist()
+    crc = 0xFFFFFFFF
+    for byte in data.tolist():
+        crc = crc >> 8 ^ table[(crc ^ byte) & 0xFF]
+    return crc ^ 0xFFFFFFFF
+
+
+def xxh64(data):
+    """From its specification; the data is shorter than a stripe."""
+    assert len(data) < 32
+    mask, rotate = (1 << 64) - 1, lambda v, n: (v << n | v >> (64 - n)) & ((1 << 64) - 1)
+    p1, p2, p3, p4, p5 = (
+        11400714785074694791,
+        14029467366897019727,
+        1609587929392839161,
+        9650029242287828579,
+        2870177450012600261,
+    )
+    h, rest = (p5 + len(data)) & mask, bytes(data)
+    while len(rest) >= 8:
+        word = int.from_bytes(rest[:8], "little")
+        h ^= rotate(word * p2 & mask, 31) * p1 & mask
+        h, rest = (rotate(h, 27) * p1 + p4) & mask, rest[8:]
+    if len(rest) >= 4:
+        h ^= int.from_bytes(rest[:4], "little") * p1 & mask
+        h, rest = (rotate(h, 23) * p2 + p3) & mask, rest[4:]
+    for byte in rest:
+        h = rotate(h ^ byte * p5 & mask, 11) * p1 & mask
+    h = (h ^ h >> 33) * p2 & mask
+    h = (h ^ h >> 29) * p3 & mask
+    return h ^ h >> 32
+
+
+def test_checksums_are_those_of_the_libraries(launch, rng):
+    for size in [1, 7, 31, 4095, 4096, 4097, 12_289, 70_001]:
+        data = rng.integers(0, 256, size).astype(np.uint8)
+        where, lengths = words([data.ctypes.data]), words([size])
+        pieces = ends_of(words([-(-size // checks.PIECE)]))
+        sums = np.zeros(size // checks.PIECE + 1, np.uint32)
+        sums_at, result = words([sums.ctypes.data]), np.zeros(1, np.uint64)
+        for polynomial, expected in ((checks.CRC32, zlib.crc32), (checks.CRC32C, crc32c)):
+            table, matrix = checks.remainders(polynomial), checks.after_piece(polynomial)
+            launch("crc_pieces", where, lengths, sums_at, pieces, 1, table)
+            launch("crc_join", lengths, sums_at, 1, table, matrix, result)
+            assert result[0] == expected(data)
+        launch("adler_pieces", where, lengths, sums_at, pieces, 1)
+        launch("adler_join_rows", lengths, sums_at, 1, result)
+        assert result[0] == zlib.adler32(data)
+        if size < 32:
+            launch("xxh64", where, lengths, 1, result)
+            assert result[0] == xxh64(data)
+
+
+@pytest.mark.skipif(LIBRARY is not None, reason="this is the run under sanitizers")
+def test_the_same_under_sanitizers(tmp_path):
+    flags = ["-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
+    library = hostkernels.build(tmp_path / "kernels.so", *flags)
+    runtime = subprocess.run(
+        [hostkernels.compiler(), "-print-file-name=libasan.so"],
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout.strip()
+    if not Path(runtime).is_absolute():
+        pytest.skip("the compiler has no address sanitizer")
+    environment = os.environ | {
+        "BLAZARR_KERNELS": str(library),
+        "BLAZARR_KERNEL_ROUNDS": "15",
+        "LD_PRELOAD": runtime,
+        "ASAN_OPTIONS": "detect_leaks=0",
+    }
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-n", "0", __file__]
+    folder = Path(__file__).parents[3]
+    done = subprocess.run(
+        command, env=environment, cwd=folder, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+
+
+ARCHITECTURES = [75, 80, 86, 89, 90, 100, 120]
+
+
+@pytest.mark.parametrize("path", libraries("libnvrtc.so.*"))
+def test_nvrtc_compiles_the_kernels(path):
+    compiler = nvrtc.Nvrtc(path)
+    for architecture in ARCHITECTURES:
+        image = compiler.compile(architecture)
+        assert image.kind == "cubin"
+        assert image.data.startswith(b"\x7fELF")
+        assert b"scatter_16" in image.data
+    assert compiler.compile(999).kind == "ptx"
