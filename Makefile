@@ -5,7 +5,7 @@ SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test thorough check format bench wheel notices clean
+.PHONY: help demo test thorough check format bench gpu-check wheel notices clean
 
 PYTHON ?= $(shell tools/python.sh)
 VENV := .venv
@@ -25,6 +25,7 @@ help:
 	@echo "make check     formatters, linters, types, licence notices"
 	@echo "make format    let the formatters change the sources"
 	@echo "make bench     blazarr beside its peers; writes benchmarks/results"
+	@echo "make gpu-check what can be checked of the GPU code without a GPU (fetches 600 MB of NVIDIA's wheels)"
 	@echo "make wheel     build a wheel into dist"
 	@echo "make notices   rewrite THIRD_PARTY_NOTICES.md"
 	@echo "make clean     remove everything that these made"
@@ -54,6 +55,23 @@ format: $(STAMP)/group-check
 
 bench: $(STAMP)/core $(STAMP)/group-bench
 	$(BIN)/python benchmarks/run.py
+
+GPU_WHEELS := build/gpu-wheels
+GPU_PACKAGES := nvidia-libnvcomp-cu12==5.3.0.16 nvidia-libnvcomp-cu12==6.0.0.12 \
+	nvidia-libnvcomp-cu13==5.3.0.16 nvidia-libnvcomp-cu13==6.0.0.12 \
+	nvidia-cuda-nvrtc-cu12==12.9.86 nvidia-cuda-nvrtc==13.0.88
+
+gpu-check: $(STAMP)/core $(STAMP)/group-test $(STAMP)/gpu-wheels
+	BLAZARR_GPU_WHEELS=$(CURDIR)/$(GPU_WHEELS) $(BIN)/python -m pytest -n 2 tests/unit/cuda
+	$(BIN)/python -m pytest -p tests.gpu.through_waves tests/stateful tests/conformance
+
+$(STAMP)/gpu-wheels: $(STAMP)/tools Makefile
+	for package in $(GPU_PACKAGES); do \
+	    folder=$(GPU_WHEELS)/$$package; rm -rf $$folder; \
+	    $(BIN)/python -m pip download --quiet --no-deps --dest $$folder $$package; \
+	    $(BIN)/python -m zipfile -e $$folder/*.whl $$folder; rm $$folder/*.whl; \
+	done
+	touch $@
 
 wheel: $(STAMP)/tools
 	$(BIN)/maturin build --release --locked --out dist

@@ -17,6 +17,7 @@ use crate::selection;
 
 /// Some rows of a selection: one for each chunk that is decoded.
 #[pyclass(frozen, module = "blazarr._core")]
+#[derive(Debug)]
 pub struct WaveRows {
     array: Py<Array>,
     rows: Rows,
@@ -89,7 +90,7 @@ impl WaveRows {
         let columns = PyDict::new(py);
         let rows = &self.rows.rows;
         columns.set_item("rank", self.rows.rank)?;
-        let mut put = |name: &str, values: &[i64]| columns.set_item(name, words(py, values));
+        let put = |name: &str, values: &[i64]| columns.set_item(name, words(py, values));
         let of = |value: fn(&blazarr_core::wave::rows::Row) -> i64| {
             rows.iter().map(value).collect::<Vec<i64>>()
         };

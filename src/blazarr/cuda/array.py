@@ -64,14 +64,16 @@ class CudaArray:
     array
         The array, as `blazarr.open_array` returns it.
     device
-        ``"cuda"`` or ``"cuda:1"``.
+        ``"cuda"``, ``"cuda:1"``, or a device.
     options
         Memory, and what is left to the CPU.
     """
 
-    def __init__(self, array: Any, device: str = "cuda", options: Options | None = None) -> None:
+    def __init__(
+        self, array: Any, device: str | CudaDevice = "cuda", options: Options | None = None
+    ) -> None:
         self.array = array
-        self.device = parse_device(device)
+        self.device = parse_device(device) if isinstance(device, str) else device
         place = array.store_path
         self._engine = WaveEngine(
             self.device,

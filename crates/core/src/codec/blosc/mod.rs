@@ -10,10 +10,8 @@ mod encode;
 mod frame;
 mod header;
 mod inner;
-mod parallel;
-
 pub mod layout;
-
+mod parallel;
 use std::ops::Range;
 
 use serde::Deserialize;
