@@ -6,7 +6,17 @@ from typing import Any, TypeAlias
 
 from blazarr.nodes.location import StorePath
 from blazarr.stores import LocalStore, MemoryStore, Store, ZipStore
+from blazarr.stores.fsspec import FsspecStore
+from blazarr.stores.object_store import ObjectStore
 
-__all__ = ["LocalStore", "MemoryStore", "StoreLike", "StorePath", "ZipStore"]
+__all__ = [
+    "FsspecStore",
+    "LocalStore",
+    "MemoryStore",
+    "ObjectStore",
+    "StoreLike",
+    "StorePath",
+    "ZipStore",
+]
 
 StoreLike: TypeAlias = Store | StorePath | PathLike[str] | str | MutableMapping[str, Any] | None

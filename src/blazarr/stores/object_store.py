@@ -29,6 +29,8 @@ from blazarr.stores.loop import gather, run
 DEADLINE: Final = 60.0
 # How often a body is asked for that was cut short.
 TRIES: Final = 3
+# obstore takes this answer of a web server for a missing object.
+NOT_ALLOWED: Final = "status code: 405"
 # Those that compare and write in one step.
 CONDITIONAL: Final = {"S3Store", "GCSStore", "AzureStore", "MemoryStore"}
 
@@ -94,7 +96,9 @@ class ObjectStore(Store):
         try:
             async with asyncio.timeout(self.deadline):
                 return await self._part(key, start, stop)
-        except FileNotFoundError:
+        except FileNotFoundError as error:
+            if NOT_ALLOWED in str(error):
+                raise self._failed(key, error) from error
             return None
         except TimeoutError as error:
             raise StoreError(
@@ -103,6 +107,8 @@ class ObjectStore(Store):
                 key=key,
                 deadline=self.deadline,
             ) from error
+        except Exception as error:
+            raise self._failed(key, error) from error
 
     async def _part(self, key: str, start: int, stop: int | None) -> tuple[Data, Generation]:
         try:
@@ -112,7 +118,7 @@ class ObjectStore(Store):
             raise
         except Exception as error:
             if (start, stop) == (0, None) or _is_refusal(error):
-                raise self._failed(key, error) from error
+                raise
             whole = await self._without_range(key, error)
             if whole is not None:
                 return memoryview(whole[0])[start:stop], whole[1]
@@ -154,16 +160,11 @@ class ObjectStore(Store):
         """Return a part after having asked for the size: it lies beyond the end, or is a suffix."""
         import obstore
 
-        try:
-            meta = await obstore.head_async(self.store, key)
-            first, last, _ = slice(start, stop).indices(meta["size"])
-            if first >= last:
-                return b"", _generation(meta)
-            return await self._request(key, (first, last))
-        except FileNotFoundError:
-            raise
-        except Exception as error:
-            raise self._failed(key, error) from error
+        meta = await obstore.head_async(self.store, key)
+        first, last, _ = slice(start, stop).indices(meta["size"])
+        if first >= last:
+            return b"", _generation(meta)
+        return await self._request(key, (first, last))
 
     def put(self, key: str, data: Data, if_generation: Generation | Expect = ANY) -> Generation:
         """Replace what is under a key; see `Store.put`."""

@@ -55,6 +55,7 @@ def test_stores_of_zarr_python(tmp_path):
         blazarr.open_array(memory.with_read_only(True), path="a/b", mode="r+")
 
 
+@pytest.mark.filterwarnings("ignore:Duplicate name")
 def test_a_local_store_of_zarr_python_is_our_own(tmp_path):
     found, _ = store_from(zarr.storage.LocalStore(tmp_path, read_only=True))
     assert found == LocalStore(tmp_path, read_only=True)

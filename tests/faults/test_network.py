@@ -1,0 +1,217 @@
+"""Servers that fail: an array read over the network is right, or an error, and never waits for ever."""
+
+import importlib.util
+import signal
+import socket
+from datetime import timedelta
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import blazarr
+from blazarr.errors import BlazarrError, CorruptError, StoreError, UnsupportedError
+
+# Tests are no package.
+_spec = importlib.util.spec_from_file_location("servers", Path(__file__).parent / "servers.py")
+servers = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(servers)
+
+VALUES = np.arange(3600, dtype="u4").reshape(60, 60) * 7919 % 100_003
+BACKOFF = {
+    "init_backoff": timedelta(milliseconds=1),
+    "max_backoff": timedelta(milliseconds=5),
+    "base": 2,
+}
+
+
+@pytest.fixture(autouse=True)
+def _no_waiting_for_ever():
+    """Make a failure of what hangs."""
+
+    def fail(*_):
+        raise AssertionError("it hangs")
+
+    before = signal.signal(signal.SIGALRM, fail)
+    signal.alarm(60)
+    yield
+    signal.alarm(0)
+    signal.signal(signal.SIGALRM, before)
+
+
+@pytest.fixture(params=["chunks", "shards", "uncompressed"])
+def server(request):
+    files = {}
+    options = {"shards": (20, 20)} if request.param == "shards" else {}
+    if request.param == "uncompressed":
+        options["compressors"] = None
+    array = blazarr.create_array(files, shape=(60, 60), chunks=(10, 10), dtype="u4", **options)
+    array[:] = VALUES
+    with servers.serve(files) as script:
+        yield script
+
+
+def read(server, selection=..., **options):
+    options = {"retry_config": {"backoff": BACKOFF}, **options}
+    return blazarr.open_array(server.url, mode="r", storage_options=options)[selection]
+
+
+def test_without_faults(server):
+    assert np.array_equal(read(server), VALUES)
+    assert np.array_equal(read(server, (slice(5, 17), 33)), VALUES[5:17, 33])
+
+
+@pytest.mark.parametrize("code", [429, 500, 502, 503, 504])
+def test_what_passes_is_tried_again(server, code):
+    for path in ("/zarr.json", "/c/0/0", "/c/1/2"):
+        server.fail(path, servers.status(code, Retry_After="0"), times=2)
+    assert np.array_equal(read(server), VALUES)
+    assert server.requests["/c/1/2"] >= 3
+
+
+@pytest.mark.parametrize("code", [429, 500, 503])
+def test_what_stays_is_an_error(server, code):
+    server.fail("/c/1/2", servers.status(code))
+    with pytest.raises(StoreError, match=str(code)):
+        read(server)
+
+
+@pytest.mark.parametrize("code", [401, 403])
+def test_a_refusal_is_no_missing_chunk(server, code):
+    server.fail("/c/1/2", servers.status(code))
+    with pytest.raises(StoreError) as caught:
+        read(server)
+    assert caught.value.kind == "permission"
+    assert caught.value.key == "c/1/2"
+
+
+@pytest.mark.parametrize("code", [400, 405, 410, 418, 451])
+def test_nor_is_any_other_answer(server, code):
+    server.fail("/c/1/2", servers.status(code))
+    with pytest.raises(StoreError):
+        read(server)
+
+
+def test_404_is_a_missing_chunk(server):
+    del server.files["/c/1/2"]
+    found = read(server)
+    gone = found != VALUES
+    assert gone.any()
+    assert not found[gone].any()
+
+
+@pytest.mark.parametrize("tags", [True, False])
+@pytest.mark.parametrize("count", [0, 1, 30])
+def test_a_body_that_is_cut_short_is_fetched_again(server, tags, count):
+    server.tags = tags
+    for path in ("/zarr.json", "/c/0/0", "/c/2/1"):
+        server.fail(path, servers.cut(count), times=1)
+    assert np.array_equal(read(server), VALUES)
+
+
+def test_a_body_that_is_always_cut_short_is_an_error(server):
+    server.tags = False
+    server.fail("/c/1/2", servers.cut(10))
+    with pytest.raises(StoreError):
+        read(server)
+
+
+def test_a_server_that_says_nothing(server):
+    server.fail("/c/1/2", servers.silent)
+    with pytest.raises(StoreError):
+        read(
+            server,
+            client_options={"read_timeout": timedelta(milliseconds=300)},
+            retry_config={"max_retries": 1},
+        )
+    with pytest.raises(StoreError) as caught:
+        read(server, deadline=0.5)
+    assert caught.value.deadline == 0.5
+
+
+@pytest.mark.filterwarnings("ignore:.*no range requests")
+def test_a_server_that_drips(server):
+    server.fail("/c/1/2", servers.drip)
+    with pytest.raises(StoreError) as caught:
+        read(server, deadline=0.5)
+    assert caught.value.deadline == 0.5
+
+
+def test_nobody_listens():
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{unused.getsockname()[1]}"
+        with pytest.raises(StoreError):
+            blazarr.open_array(url, mode="r", storage_options={"retry_config": {"max_retries": 0}})
+
+
+def test_redirects_are_followed(server):
+    server.files["/moved"] = server.files.pop("/c/1/2")
+    server.fail("/c/1/2", servers.status(302, Location="/moved"))
+    assert np.array_equal(read(server), VALUES)
+    server.fail("/c/1/2", servers.status(302, Location="/c/1/2"))
+    with pytest.raises(StoreError):
+        read(server)
+
+
+def test_a_server_without_ranges(server):
+    server.ranges = False
+    with pytest.warns(UserWarning, match="no range requests"):
+        assert np.array_equal(read(server), VALUES)
+    with pytest.warns(UserWarning, match="no range requests"):
+        assert np.array_equal(read(server, (slice(5, 17), 33)), VALUES[5:17, 33])
+
+
+@pytest.mark.parametrize(
+    "shift",
+    [(1, 1, 0), (0, -1, 0), (0, 1, 0), (0, 0, -1), (0, 0, 1)],
+    ids=["moved", "shorter", "longer", "smaller", "larger"],
+)
+def test_a_wrong_content_range(server, shift):
+    """The answer is to another question: right values by chance, an error, but never wrong ones."""
+
+    def fault(request):
+        part = request.headers.get("Range")
+        if part is None:
+            return True
+        data = server.files[request.path]
+        first, _, last = part.removeprefix("bytes=").partition("-")
+        start = max(0, len(data) - int(last)) if not first else int(first)
+        stop = len(data) if not first else min(len(data), int(last) + 1)
+        said = f"bytes {start + shift[0]}-{stop - 1 + shift[1]}/{len(data) + shift[2]}"
+        return request.send(206, data[start:stop], {"Content-Range": said})
+
+    for path in list(server.files):
+        if path != "/zarr.json":
+            server.fail(path, fault)
+    try:
+        found = read(server)
+    except BlazarrError:
+        return
+    assert np.array_equal(found, VALUES)
+
+
+@pytest.mark.filterwarnings("ignore:.*no range requests")
+@pytest.mark.parametrize("wrong", [-1, 1])
+def test_a_wrong_content_length(server, wrong):
+    data = server.files["/c/1/2"]
+
+    def fault(request):
+        request.close_connection = True
+        request.send(200, data, length=len(data) + wrong)
+
+    server.fail("/c/1/2", fault)
+    with pytest.raises((StoreError, CorruptError)):
+        read(server)
+
+
+def test_web_servers_are_not_listed_or_written():
+    files = {}
+    blazarr.create_array(files, name="a", shape=(3,), dtype="u1")[:] = 7
+    with servers.serve(files) as server:
+        group = blazarr.open_group(server.url, mode="r")
+        assert list(group["a"][:]) == [7, 7, 7]
+        with pytest.raises(UnsupportedError, match="listings"):
+            list(group.keys())
+        with pytest.raises(BlazarrError, match="read-only"):
+            blazarr.open_group(server.url, mode="r+")
