@@ -98,19 +98,25 @@ class FsspecStore(UnversionedStore):
         found: int = self.fs.info(self._full(key))["size"]
         return found
 
-    def _failed(self, key: str, error: Exception) -> StoreError:
+    def _failed(self, key: str, error: Exception, verb: str = "read") -> StoreError:
         what = f"{type(error).__name__}: {error}"
-        return StoreError(f"{self}: {key!r} could not be read: {what}", store=str(self), key=key)
+        return StoreError(f"{self}: {key!r} could not be {verb}: {what}", store=str(self), key=key)
 
     def write(self, key: str, data: Data) -> None:
         """Replace a value."""
         path = self._full(key)
-        self.fs.makedirs(path.rpartition("/")[0], exist_ok=True)
-        self.fs.pipe_file(path, bytes(data))
+        try:
+            self.fs.makedirs(path.rpartition("/")[0], exist_ok=True)
+            self.fs.pipe_file(path, bytes(data))
+        except Exception as error:
+            raise self._failed(key, error, "written") from error
 
     def remove(self, key: str) -> None:
         """Delete a value that is there."""
-        self.fs.rm_file(self._full(key))
+        try:
+            self.fs.rm_file(self._full(key))
+        except Exception as error:
+            raise self._failed(key, error, "deleted") from error
         self.fs.invalidate_cache()
 
     def size(self, key: str) -> int | None:
