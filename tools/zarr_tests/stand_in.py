@@ -1,0 +1,266 @@
+"""A pytest plug-in that puts blazarr in the place of zarr-python.
+
+``import zarr`` and everything public below it gives blazarr's objects. What zarr-python's tests
+import from its inside (buffers, the chunk grid's arithmetic, type names ...) stays zarr-python's
+own, unless it is a public object by another path: `zarr.core.group.Group` is `blazarr.Group`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import importlib.abc
+import importlib.util
+import inspect
+import json
+import os
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+import stand_in_stores
+
+import blazarr
+
+# Modules that the tests import; loaded before blazarr takes the name.
+INSIDE = (
+    "zarr.core._info", "zarr.core.array", "zarr.core.array_spec", "zarr.core.attributes",
+    "zarr.core.buffer.cpu", "zarr.core.chunk_grids", "zarr.core.chunk_key_encodings",
+    "zarr.core.codec_pipeline", "zarr.core.common", "zarr.core.config", "zarr.core.dtype",
+    "zarr.core.group", "zarr.core.indexing", "zarr.core.metadata.io",
+    "zarr.core.metadata.repair", "zarr.core.metadata.v2", "zarr.core.metadata.v3",
+    "zarr.core.sync", "zarr.core.sync_group", "zarr.storage._utils", "zarr.buffer",
+    "zarr.experimental.cache_store", "zarr.testing.store", "zarr.testing.stateful",
+)  # fmt: skip
+
+# Loaded again from their files, so that they too work on blazarr.
+AGAIN = ("zarr.testing.stateful", "zarr.testing.strategies")
+
+# Public modules, with what stands in for them.
+PUBLIC = {
+    "zarr": "blazarr",
+    "zarr.abc.codec": "blazarr.abc.codec",
+    "zarr.abc.store": "blazarr.abc.store",
+    "zarr.api": "blazarr.api",
+    "zarr.api.asynchronous": "blazarr.api.asynchronous",
+    "zarr.api.synchronous": "blazarr.api.synchronous",
+    "zarr.codecs": "blazarr.codecs",
+    "zarr.codecs.numcodecs": "blazarr.codecs.numcodecs",
+    "zarr.dtype": "blazarr.dtype",
+    "zarr.errors": "blazarr.errors",
+    "zarr.experimental": "blazarr.experimental",
+    "zarr.registry": "blazarr.registry",
+    "zarr.storage": "blazarr.storage",
+    "zarr.types": "blazarr.types",
+}
+
+STORES = {
+    "LocalStore": stand_in_stores.LocalStore,
+    "MemoryStore": stand_in_stores.MemoryStore,
+    **{
+        name: stand_in_stores.absent(name)
+        for name in (
+            "FsspecStore", "LatencyStore", "LoggingStore", "ManagedMemoryStore", "ObjectStore", "WrapperStore",
+            "ZipStore",
+        )
+    },
+}  # fmt: skip
+
+
+def sync(coroutine: Any, loop: Any = None, timeout: Any = None) -> Any:
+    """Wait for what stores with awaited methods give."""
+
+    async def wait() -> Any:
+        return await coroutine
+
+    return asyncio.run(wait())
+
+
+class SyncMixin:
+    """zarr-python's mixin of that name."""
+
+    def _sync(self, coroutine: Any) -> Any:
+        return sync(coroutine)
+
+    def _sync_iter(self, items: Any) -> list[Any]:
+        async def collect() -> list[Any]:
+            return [item async for item in items]
+
+        return sync(collect())
+
+
+# What the inside has under another name, or what tests use to reach it.
+INSTEAD: dict[str, Any] = {
+    "ArrayV2Metadata": blazarr.metadata.ArrayV2Metadata,
+    "ArrayV3Metadata": blazarr.metadata.ArrayV3Metadata,
+    "GroupMetadata": blazarr.metadata.GroupMetadata,
+    "ConsolidatedMetadata": blazarr.metadata.ConsolidatedMetadata,
+    "SyncMixin": SyncMixin,
+    "config": blazarr.config,
+    "sync": sync,
+    **STORES,
+}
+
+
+def names_of(module: ModuleType) -> Iterator[str]:
+    return (name for name in dir(module) if not name.startswith("__"))
+
+
+def twins(real: dict[str, ModuleType]) -> dict[int, Any]:
+    """Map each public object of zarr-python (by identity) to blazarr's of that name."""
+    found = {}
+    for name, ours in PUBLIC.items():
+        theirs, mine = real[name], importlib.import_module(ours)
+        for item in names_of(theirs):
+            value = getattr(theirs, item)
+            if isinstance(value, ModuleType) or not callable(value):
+                continue
+            if (twin := getattr(mine, item, None)) is not None:
+                found[id(value)] = twin
+    return found
+
+
+class StandIn(ModuleType):
+    """One module of zarr-python, made of blazarr's names and, for the rest, of the real one."""
+
+    def __init__(self, name: str, real: ModuleType, known: dict[int, Any]) -> None:
+        super().__init__(name)
+        public = importlib.import_module(PUBLIC[name]) if name in PUBLIC else None
+        self.__dict__.update(__path__=[], __file__=real.__file__)
+        self.__dict__["_parts"] = (real, public, known)
+
+    def __getattr__(self, item: str) -> Any:
+        real, public, known = self.__dict__["_parts"]
+        if item.startswith("__"):
+            return getattr(real, item)
+        if item in INSTEAD:
+            return INSTEAD[item]
+        if public is not None and hasattr(public, item):
+            value = getattr(public, item)
+            if not isinstance(value, ModuleType):
+                return value
+        value = getattr(real, item)
+        if isinstance(value, ModuleType) and value.__name__.startswith("zarr."):
+            return importlib.import_module(value.__name__)
+        try:
+            return known.get(id(value), value)
+        except TypeError:
+            return value
+
+
+class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    """Gives `StandIn`s for the modules of zarr-python."""
+
+    def __init__(self, real: dict[str, ModuleType]) -> None:
+        self.real = real
+        self.known = twins(real)
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
+        if name != "zarr" and not name.startswith("zarr."):
+            return None
+        if name in AGAIN:
+            file = self.real[name].__file__
+            places = [str(Path(file).parent)] if file.endswith("__init__.py") else None
+            return importlib.util.spec_from_file_location(
+                name, file, submodule_search_locations=places
+            )
+        if name not in self.real:
+            return None
+        return importlib.util.spec_from_loader(name, self, is_package=True)
+
+    def create_module(self, spec: Any) -> ModuleType:
+        return StandIn(spec.name, self.real[spec.name], self.known)
+
+    def exec_module(self, module: ModuleType) -> None:
+        pass
+
+
+def take_the_place() -> None:
+    """Load zarr-python, put its modules aside, and answer for it from now on."""
+    import zarr  # noqa: F401
+
+    for name in (*INSIDE, *PUBLIC):
+        importlib.import_module(name)
+    real = {
+        name: sys.modules.pop(name)
+        for name in list(sys.modules)
+        if name == "zarr" or name.startswith("zarr.")
+    }
+    sys.meta_path.insert(0, Finder(real))
+    # blazarr asks zarr-python for codecs that it hasn't got itself, which would now ask blazarr.
+    importlib.import_module("blazarr.codecs.zarr_python").adapted_class = lambda _: None
+    blazarr.Array._async_array = property(lambda array: array.aio)
+    blazarr.Group._async_group = property(lambda group: group.aio)
+
+
+class Raises:
+    """`pytest.raises` for the class of an error alone; another text is noted, not failed."""
+
+    original = staticmethod(pytest.raises)
+
+    def __init__(self, expected: Any, match: str | None, other_texts: list[str]) -> None:
+        self.raises = self.original(expected)
+        self.match = match
+        self.other_texts = other_texts
+
+    def __enter__(self) -> Any:
+        self.info = self.raises.__enter__()
+        return self.info
+
+    def __exit__(self, *error: Any) -> Any:
+        caught = self.raises.__exit__(*error)
+        if caught and self.match is not None and not re.search(self.match, str(self.info.value)):
+            self.other_texts.append(str(self.info.value))
+        return caught
+
+
+class Recorder:
+    """Writes what became of each test."""
+
+    def __init__(self, file: str) -> None:
+        self.file = file
+        self.outcomes: dict[str, dict[str, str]] = {}
+        self.other_texts: list[str] = []
+        pytest.raises = self.raises
+
+    def raises(self, expected: Any, *args: Any, match: Any = None, **kwargs: Any) -> Any:
+        if args or kwargs:
+            return Raises.original(expected, *args, match=match, **kwargs)
+        return Raises(expected, match, self.other_texts)
+
+    def pytest_runtest_setup(self) -> None:
+        self.other_texts.clear()
+
+    def pytest_runtest_logreport(self, report: Any) -> None:
+        known = self.outcomes.setdefault(report.nodeid, {"outcome": "passed", "message": ""})
+        if report.outcome != "passed" and known["outcome"] == "passed":
+            known |= {"outcome": report.outcome, "message": message_of(report)}
+        elif report.when == "call" and self.other_texts:
+            known |= {"outcome": "other text", "message": self.other_texts[0]}
+
+    def pytest_collectreport(self, report: Any) -> None:
+        if report.failed:
+            self.outcomes[report.nodeid] = {"outcome": "failed", "message": str(report.longrepr)}
+
+    def pytest_sessionfinish(self) -> None:
+        Path(self.file).write_text(json.dumps(self.outcomes), encoding="utf-8")
+
+
+def message_of(report: Any) -> str:
+    if isinstance(report.longrepr, tuple):
+        return str(report.longrepr[2])
+    crash = getattr(report.longrepr, "reprcrash", None)
+    return str(crash.message if crash is not None else report.longrepr)
+
+
+def pytest_configure(config: Any) -> None:
+    config.pluginmanager.register(Recorder(os.environ["ZARR_TESTS_RESULT"]))
+
+
+if not inspect.ismodule(sys.modules.get("blazarr")):
+    raise RuntimeError("blazarr is not there")
+take_the_place()
