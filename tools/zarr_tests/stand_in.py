@@ -8,6 +8,7 @@ own, unless it is a public object by another path: `zarr.core.group.Group` is `b
 from __future__ import annotations
 
 import asyncio
+import functools
 import importlib
 import importlib.abc
 import importlib.util
@@ -17,6 +18,7 @@ import os
 import re
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -25,6 +27,7 @@ import pytest
 import stand_in_stores
 
 import blazarr
+from blazarr.engine.array_config import ArrayConfig
 
 # Modules that the tests import; loaded before blazarr takes the name.
 INSIDE = (
@@ -77,7 +80,21 @@ def sync(coroutine: Any, loop: Any = None, timeout: Any = None) -> Any:
     async def wait() -> Any:
         return await coroutine
 
-    return asyncio.run(wait())
+    # In a thread of its own: tests that are coroutines have a loop running in theirs.
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(asyncio.run, wait()).result(timeout)
+
+
+def array_of(original: Any) -> Any:
+    """Return `Array.__init__` that also takes an `AsyncArray`, as zarr-python's does."""
+
+    def init(array: Any, metadata: Any, *args: Any, **kwargs: Any) -> None:
+        if isinstance(metadata, blazarr.AsyncArray):
+            node = metadata.node
+            metadata, args = node.metadata, (node.store_path, node.config)
+        original(array, metadata, *args, **kwargs)
+
+    return init
 
 
 class SyncMixin:
@@ -95,6 +112,7 @@ class SyncMixin:
 
 # What the inside has under another name, or what tests use to reach it.
 INSTEAD: dict[str, Any] = {
+    "ArrayConfig": ArrayConfig,
     "ArrayV2Metadata": blazarr.metadata.ArrayV2Metadata,
     "ArrayV3Metadata": blazarr.metadata.ArrayV3Metadata,
     "GroupMetadata": blazarr.metadata.GroupMetadata,
@@ -193,28 +211,32 @@ def take_the_place() -> None:
     sys.meta_path.insert(0, Finder(real))
     # blazarr asks zarr-python for codecs that it hasn't got itself, which would now ask blazarr.
     importlib.import_module("blazarr.codecs.zarr_python").adapted_class = lambda _: None
+    ArrayConfig.from_dict = ArrayConfig.parse
+    ArrayConfig.from_global = lambda: ArrayConfig.parse(None)
+    blazarr.Array.__init__ = array_of(blazarr.Array.__init__)
     blazarr.Array._async_array = property(lambda array: array.aio)
     blazarr.Group._async_group = property(lambda group: group.aio)
 
 
-class Raises:
-    """`pytest.raises` for the class of an error alone; another text is noted, not failed."""
+class ByClass:
+    """`pytest.raises` or `warns` for the class alone; another text is noted, not failed."""
 
-    original = staticmethod(pytest.raises)
-
-    def __init__(self, expected: Any, match: str | None, other_texts: list[str]) -> None:
-        self.raises = self.original(expected)
+    def __init__(self, check: Any, match: str, other_texts: list[str]) -> None:
+        self.check = check
         self.match = match
         self.other_texts = other_texts
 
     def __enter__(self) -> Any:
-        self.info = self.raises.__enter__()
+        self.info = self.check.__enter__()
         return self.info
 
     def __exit__(self, *error: Any) -> Any:
-        caught = self.raises.__exit__(*error)
-        if caught and self.match is not None and not re.search(self.match, str(self.info.value)):
-            self.other_texts.append(str(self.info.value))
+        caught = self.check.__exit__(*error)
+        if error[0] is not None and not caught:
+            return caught
+        found = [self.info.value] if caught else [item.message for item in self.info]
+        if found and not any(re.search(self.match, str(item)) for item in found):
+            self.other_texts.append(str(found[0]))
         return caught
 
 
@@ -225,12 +247,17 @@ class Recorder:
         self.file = file
         self.outcomes: dict[str, dict[str, str]] = {}
         self.other_texts: list[str] = []
-        pytest.raises = self.raises
+        pytest.raises = self.by_class(pytest.raises, ValueError)
+        pytest.warns = self.by_class(pytest.warns, Warning)
 
-    def raises(self, expected: Any, *args: Any, match: Any = None, **kwargs: Any) -> Any:
-        if args or kwargs:
-            return Raises.original(expected, *args, match=match, **kwargs)
-        return Raises(expected, match, self.other_texts)
+    def by_class(self, original: Any, default: type) -> Any:
+        @functools.wraps(original)
+        def check(expected: Any = default, *args: Any, match: Any = None, **kwargs: Any) -> Any:
+            if args or kwargs or match is None:
+                return original(expected, *args, match=match, **kwargs)
+            return ByClass(original(expected), match, self.other_texts)
+
+        return check
 
     def pytest_runtest_setup(self) -> None:
         self.other_texts.clear()

@@ -20,8 +20,6 @@ class Done(int):
 class Awaited:
     """zarr-python's methods, told from blazarr's of the same name by their arguments."""
 
-    _store_dict: Any = None
-
     supports_writes = supports_deletes = supports_listing = True
     supports_partial_writes = supports_consolidated_metadata = True
 
@@ -79,7 +77,11 @@ class Awaited:
 
 
 class MemoryStore(Awaited, blazarr.stores.MemoryStore):
-    """A store in memory."""
+    """A store in memory, over a dict that the tests look into."""
+
+    def __init__(self, store_dict: Any = None, **options: Any) -> None:
+        self._store_dict = {} if store_dict is None else store_dict
+        super().__init__(self._store_dict, **options)
 
 
 class LocalStore(Awaited, blazarr.stores.LocalStore):

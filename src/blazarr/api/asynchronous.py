@@ -18,4 +18,7 @@ def __getattr__(name: str) -> Any:
     if name not in api.__all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     function = getattr(api, name)
-    return iterated(function) if name == "create_hierarchy" else awaited(function)
+    made = iterated(function) if name == "create_hierarchy" else awaited(function)
+    # The same function at the next look-up.
+    globals()[name] = made
+    return made

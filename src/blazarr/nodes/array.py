@@ -311,3 +311,6 @@ class Array(Described, Selectable):
             before, after = documents.revise(self.store_path, self.metadata, change)
             self._state = ArrayState(after, self.store_path, self.config)
             return before, self._state
+
+
+AsyncArray.stand_for(Array)

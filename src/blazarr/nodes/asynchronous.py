@@ -8,18 +8,13 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Iterator
 from functools import wraps
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 
 class _Facade:
-    """A node (or its accessor) whose methods are awaited; its properties are the node's own."""
+    """A node, or its accessor, whose brackets are awaited."""
 
     __slots__ = ("node",)
-
-    # What is iterated with `async for`.
-    _iterators: frozenset[str] = frozenset()
-    # Properties of the node that read the store, so they are methods here.
-    _reading: frozenset[str] = frozenset()
 
     def __init__(self, node: Any) -> None:
         self.node = node
@@ -29,16 +24,6 @@ class _Facade:
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, _Facade) and bool(self.node == other.node)
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("_"):
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-        if name in self._reading:
-            return lambda: in_thread(getattr, self.node, name)
-        value = getattr(self.node, name)
-        if not callable(value):
-            return value
-        return iterated(value) if name in self._iterators else awaited(value)
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -54,11 +39,60 @@ class _Facade:
         await in_thread(self.node.__setitem__, key, value)
 
 
-class AsyncArray(_Facade):
+class AsyncNode(_Facade):
+    """A node whose methods are awaited; its properties are the node's own."""
+
+    __slots__ = ()
+
+    # What is iterated with `async for`.
+    iterators: frozenset[str] = frozenset()
+    # Properties of the node that read the store, so they are methods here.
+    reading: frozenset[str] = frozenset()
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any: ...
+
+    @classmethod
+    def stand_for(cls, node: type) -> None:
+        """Take over each public member of a node's class that isn't here yet."""
+        for base in node.__mro__:
+            for name, member in vars(base).items():
+                if not name.startswith("_") and not hasattr(cls, name):
+                    setattr(cls, name, cls._member(name, member, node))
+
+    @classmethod
+    def _member(cls, name: str, member: Any, node: type) -> Any:
+        if isinstance(member, classmethod):
+            return _constructor(name, member.__get__(None, node))
+        if name in cls.reading:
+            return _of_node(awaited(member.fget))
+        if not callable(member):
+            return property(lambda facade: getattr(facade.node, name), doc=member.__doc__)
+        return _of_node(iterated(member) if name in cls.iterators else awaited(member))
+
+
+def _constructor(name: str, function: Callable[..., Any]) -> Any:
+    if name == "from_dict":  # reads nothing
+        return staticmethod(wraps(function)(lambda *args: as_facade(function(*args))))
+    return staticmethod(awaited(function))
+
+
+def _of_node(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function of a node as a method of its facade."""
+
+    @wraps(function)
+    def call(facade: _Facade, *args: Any, **kwargs: Any) -> Any:
+        return function(facade.node, *args, **kwargs)
+
+    return call
+
+
+class AsyncArray(AsyncNode):
     """An `Array` whose methods are awaited."""
 
     __slots__ = ()
-    _reading = frozenset({"nchunks_initialized"})
+    reading = frozenset({"nchunks_initialized"})
 
     @property
     def oindex(self) -> _Facade:
@@ -71,11 +105,11 @@ class AsyncArray(_Facade):
         return _Facade(self.node.vindex)
 
 
-class AsyncGroup(_Facade):
+class AsyncGroup(AsyncNode):
     """A `Group` whose methods are awaited; its members are iterated with ``async for``."""
 
     __slots__ = ()
-    _iterators = frozenset(
+    iterators = frozenset(
         {
             "array_keys",
             "array_values",

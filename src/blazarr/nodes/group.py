@@ -381,3 +381,6 @@ def node_of(metadata: ArrayMetadata | GroupMetadata, place: StorePath) -> Array 
     if isinstance(metadata, GroupMetadata):
         return Group(metadata, place)
     return Array(metadata, place)
+
+
+AsyncGroup.stand_for(Group)

@@ -7,7 +7,7 @@ from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple, Self, TypeAlias
 
 from blazarr.errors import ReadOnlyError, UnsupportedError
 
@@ -196,6 +196,12 @@ class Store(ABC):
 
     def close(self) -> None:  # noqa: B027
         """Let go of what the store holds open; most hold nothing."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
 
 
 def bounds(range: slice | None) -> tuple[int, int | None]:
