@@ -5,7 +5,7 @@ SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test thorough check format bench gpu-check wheel notices clean
+.PHONY: help demo test thorough check format parity parity-tests bench gpu-check wheel notices clean
 
 PYTHON ?= $(shell tools/python.sh)
 VENV := .venv
@@ -24,6 +24,8 @@ help:
 	@echo "make thorough  the property tests with 10,000 examples each"
 	@echo "make check     formatters, linters, types, licence notices"
 	@echo "make format    let the formatters change the sources"
+	@echo "make parity    compare the public names with zarr-python's; writes docs/parity.md"
+	@echo "make parity-tests  zarr-python's own tests, run on blazarr; writes docs/parity-tests.md"
 	@echo "make bench     blazarr beside its peers; writes benchmarks/results"
 	@echo "make gpu-check what can be checked of the GPU code without a GPU (fetches 600 MB of NVIDIA's wheels)"
 	@echo "make wheel     build a wheel into dist"
@@ -52,6 +54,12 @@ format: $(STAMP)/group-check
 	$(BIN)/ruff check --fix-only
 	$(BIN)/ruff format
 	cargo fmt --all
+
+parity: $(STAMP)/core $(STAMP)/group-test
+	$(BIN)/python tools/parity.py
+
+parity-tests: $(STAMP)/core $(STAMP)/group-parity
+	$(BIN)/python tools/zarr_tests/run.py
 
 bench: $(STAMP)/core $(STAMP)/group-bench
 	$(BIN)/python benchmarks/run.py

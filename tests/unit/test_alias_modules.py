@@ -32,7 +32,7 @@ def test_every_name_is_there(name):
 def test_attributes_load_the_modules():
     blazarr = importlib.import_module("blazarr")
     assert blazarr.storage.MemoryStore is blazarr.stores.MemoryStore
-    assert blazarr.registry.register_codec is blazarr.codecs.register_codec
+    assert blazarr.registry.get_codec_class("zstd") is blazarr.codecs.ZstdCodec
 
 
 def test_functions_are_awaited():

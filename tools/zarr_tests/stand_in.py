@@ -8,7 +8,6 @@ own, unless it is a public object by another path: `zarr.core.group.Group` is `b
 from __future__ import annotations
 
 import asyncio
-import functools
 import importlib
 import importlib.abc
 import importlib.util
@@ -17,6 +16,7 @@ import json
 import os
 import re
 import sys
+import warnings
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -28,6 +28,7 @@ import stand_in_stores
 
 import blazarr
 from blazarr.engine.array_config import ArrayConfig
+from blazarr.stores import resolve
 
 # Modules that the tests import; loaded before blazarr takes the name.
 INSIDE = (
@@ -43,7 +44,8 @@ INSIDE = (
 # Loaded again from their files, so that they too work on blazarr.
 AGAIN = ("zarr.testing.stateful", "zarr.testing.strategies")
 
-# Public modules, with what stands in for them.
+# Public modules, with what stands in for them. `zarr.dtype` isn't among them: its many classes, which
+# the tests take apart, stay zarr-python's; blazarr takes their objects.
 PUBLIC = {
     "zarr": "blazarr",
     "zarr.abc.codec": "blazarr.abc.codec",
@@ -53,7 +55,6 @@ PUBLIC = {
     "zarr.api.synchronous": "blazarr.api.synchronous",
     "zarr.codecs": "blazarr.codecs",
     "zarr.codecs.numcodecs": "blazarr.codecs.numcodecs",
-    "zarr.dtype": "blazarr.dtype",
     "zarr.errors": "blazarr.errors",
     "zarr.experimental": "blazarr.experimental",
     "zarr.registry": "blazarr.registry",
@@ -85,16 +86,23 @@ def sync(coroutine: Any, loop: Any = None, timeout: Any = None) -> Any:
         return pool.submit(asyncio.run, wait()).result(timeout)
 
 
-def array_of(original: Any) -> Any:
-    """Return `Array.__init__` that also takes an `AsyncArray`, as zarr-python's does."""
+def of_facade(original: Any) -> Any:
+    """Return an `__init__` that also takes the facade of a node, as zarr-python's does."""
 
-    def init(array: Any, metadata: Any, *args: Any, **kwargs: Any) -> None:
-        if isinstance(metadata, blazarr.AsyncArray):
-            node = metadata.node
-            metadata, args = node.metadata, (node.store_path, node.config)
-        original(array, metadata, *args, **kwargs)
+    def init(node: Any, metadata: Any, *args: Any, **kwargs: Any) -> None:
+        if isinstance(metadata, (blazarr.AsyncArray, blazarr.AsyncGroup)):
+            _, args = metadata.node.__reduce__()
+            original(node, *args)
+        else:
+            original(node, metadata, *args, **kwargs)
 
     return init
+
+
+def create_array_metadata(*, shape: Any, dtype: Any, fill_value: Any = 0, **options: Any) -> Any:
+    """The helper of zarr-python's conftest, which builds its own models there."""
+    array = blazarr.create_array({}, shape=shape, dtype=dtype, fill_value=fill_value, **options)
+    return array.metadata
 
 
 class SyncMixin:
@@ -201,7 +209,7 @@ def take_the_place() -> None:
     """Load zarr-python, put its modules aside, and answer for it from now on."""
     import zarr  # noqa: F401
 
-    for name in (*INSIDE, *PUBLIC):
+    for name in (*INSIDE, *PUBLIC, "zarr.dtype"):
         importlib.import_module(name)
     real = {
         name: sys.modules.pop(name)
@@ -211,33 +219,54 @@ def take_the_place() -> None:
     sys.meta_path.insert(0, Finder(real))
     # blazarr asks zarr-python for codecs that it hasn't got itself, which would now ask blazarr.
     importlib.import_module("blazarr.codecs.zarr_python").adapted_class = lambda _: None
+    resolve.MemoryStore = stand_in_stores.MemoryStore
+    resolve.LocalStore = stand_in_stores.LocalStore
     ArrayConfig.from_dict = ArrayConfig.parse
     ArrayConfig.from_global = lambda: ArrayConfig.parse(None)
-    blazarr.Array.__init__ = array_of(blazarr.Array.__init__)
-    blazarr.Array._async_array = property(lambda array: array.aio)
-    blazarr.Group._async_group = property(lambda group: group.aio)
+    for node, facade in ((blazarr.Array, "_async_array"), (blazarr.Group, "_async_group")):
+        node.__init__ = of_facade(node.__init__)
+        setattr(node, facade, property(lambda node: node.aio))
 
 
-class ByClass:
-    """`pytest.raises` or `warns` for the class alone; another text is noted, not failed."""
+class RaisesByClass:
+    """`pytest.raises` for the class of an error alone; another text is noted, not failed."""
 
-    def __init__(self, check: Any, match: str, other_texts: list[str]) -> None:
+    def __init__(self, check: Any, match: str, notes: list[str]) -> None:
         self.check = check
         self.match = match
-        self.other_texts = other_texts
+        self.notes = notes
 
     def __enter__(self) -> Any:
         self.info = self.check.__enter__()
         return self.info
 
-    def __exit__(self, *error: Any) -> Any:
+    def __exit__(self, *error: object) -> Any:
         caught = self.check.__exit__(*error)
-        if error[0] is not None and not caught:
-            return caught
-        found = [self.info.value] if caught else [item.message for item in self.info]
-        if found and not any(re.search(self.match, str(item)) for item in found):
-            self.other_texts.append(str(found[0]))
+        if caught and not re.search(self.match, str(self.info.value)):
+            self.notes.append(f"other text: {self.info.value}")
         return caught
+
+
+class MayWarn(warnings.catch_warnings):
+    """`pytest.warns`, for which another warning, or none, is noted, not failed."""
+
+    def __init__(self, expected: Any, match: str | None, notes: list[str]) -> None:
+        super().__init__(record=True)
+        self.expected = expected
+        self.match = match or ""
+        self.notes = notes
+
+    def __enter__(self) -> Any:
+        self.caught = super().__enter__()
+        warnings.simplefilter("always")
+        return self.caught
+
+    def __exit__(self, *error: object) -> None:
+        super().__exit__(*error)
+        found = [item.message for item in self.caught if issubclass(item.category, self.expected)]
+        if error[0] is None and not any(re.search(self.match, str(item)) for item in found):
+            said = f"other text: {found[0]}" if found else "no warning"
+            self.notes.append(said)
 
 
 class Recorder:
@@ -246,28 +275,33 @@ class Recorder:
     def __init__(self, file: str) -> None:
         self.file = file
         self.outcomes: dict[str, dict[str, str]] = {}
-        self.other_texts: list[str] = []
-        pytest.raises = self.by_class(pytest.raises, ValueError)
-        pytest.warns = self.by_class(pytest.warns, Warning)
+        self.notes: list[str] = []
+        self.original_raises = pytest.raises
+        pytest.raises = self.raises
+        pytest.warns = self.warns
 
-    def by_class(self, original: Any, default: type) -> Any:
-        @functools.wraps(original)
-        def check(expected: Any = default, *args: Any, match: Any = None, **kwargs: Any) -> Any:
-            if args or kwargs or match is None:
-                return original(expected, *args, match=match, **kwargs)
-            return ByClass(original(expected), match, self.other_texts)
+    def raises(
+        self, expected: Any = Exception, *args: Any, match: Any = None, **kwargs: Any
+    ) -> Any:
+        if args or kwargs or match is None:
+            return self.original_raises(expected, *args, match=match, **kwargs)
+        return RaisesByClass(self.original_raises(expected), match, self.notes)
 
-        return check
+    def warns(self, expected: Any = Warning, *, match: Any = None) -> Any:
+        return MayWarn(expected, match, self.notes)
+
+    def pytest_collection(self) -> None:
+        sys.modules["tests.conftest"].create_array_metadata = create_array_metadata
 
     def pytest_runtest_setup(self) -> None:
-        self.other_texts.clear()
+        self.notes.clear()
 
     def pytest_runtest_logreport(self, report: Any) -> None:
         known = self.outcomes.setdefault(report.nodeid, {"outcome": "passed", "message": ""})
         if report.outcome != "passed" and known["outcome"] == "passed":
             known |= {"outcome": report.outcome, "message": message_of(report)}
-        elif report.when == "call" and self.other_texts:
-            known |= {"outcome": "other text", "message": self.other_texts[0]}
+        elif report.when == "call" and self.notes:
+            known |= {"outcome": "noted", "message": self.notes[0]}
 
     def pytest_collectreport(self, report: Any) -> None:
         if report.failed:

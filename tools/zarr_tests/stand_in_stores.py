@@ -98,7 +98,9 @@ class Absent:
     async def open(cls, *args: Any, **kwargs: Any) -> Any:
         return cls()
 
-    from_url = open
+    @classmethod
+    async def from_url(cls, *args: Any, **kwargs: Any) -> Any:
+        return cls()
 
 
 def absent(name: str) -> type[Absent]:

@@ -136,8 +136,8 @@ def parse_data_type(dtype: object) -> DataType:
     Parameters
     ----------
     dtype
-        A `DataType`, a v3 name or document, a numpy dtype or what numpy makes one of.
-        `str` and ``"str"`` mean text of any length.
+        A `DataType`, a v3 name or document, a data type of zarr-python, a numpy dtype or what
+        numpy makes one of. `str` and ``"str"`` mean text of any length.
     """
     if isinstance(dtype, DataType):
         return dtype
@@ -149,7 +149,15 @@ def parse_data_type(dtype: object) -> DataType:
         return parse_v3(dtype, "dtype")
     if isinstance(dtype, str) and (core := raw.from_core_name(dtype, "dtype")) is not None:
         return core
+    if hasattr(dtype, "to_native_dtype"):
+        return _from_zarr_python(dtype)
     return _from_native(_as_numpy(dtype))
+
+
+def _from_zarr_python(dtype: Any) -> DataType:
+    native = dtype.to_native_dtype()
+    # Objects of any kind have one numpy dtype, so the name has to tell.
+    return parse_v3(dtype._zarr_v3_name) if native.kind == "O" else _from_native(native)  # noqa: SLF001
 
 
 def _as_numpy(dtype: object) -> np.dtype[Any]:

@@ -76,6 +76,11 @@ class ArrayMetadata(ABC):
         return len(self.shape)
 
     @property
+    def chunk_grid(self) -> ChunkGrid:
+        """Another name of `grid`."""
+        return self.grid
+
+    @property
     def fill_bytes(self) -> bytes:
         """The bytes of one never-written item, in the machine's byte order."""
         fill = self.data_type.default_fill() if self.fill_value is None else self.fill_value
@@ -94,6 +99,10 @@ class ArrayMetadata(ABC):
     ) -> Self:
         """Give the metadata with another shape or other attributes."""
 
+    def to_dict(self) -> dict[str, Any]:
+        """Give one document, before encoding; in format 2 with the attributes in it."""
+        return merged(self.to_json())
+
     def to_documents(self) -> dict[str, bytes]:
         """Give the documents to store, by the name of their key."""
         return {name: encode(document) for name, document in self.to_json().items()}
@@ -109,6 +118,14 @@ class ArrayMetadata(ABC):
 
     def _canonical(self) -> str:
         return json.dumps(self.to_json(), sort_keys=True)
+
+
+def merged(documents: dict[str, dict[str, Any]]) -> dict[str, Any]:
+    """Give a node's documents as one, where format 2 has the attributes in another."""
+    if "zarr.json" in documents:
+        return documents["zarr.json"]
+    own = documents.get(".zarray") or documents.get(".zgroup") or {}
+    return {**own, "attributes": documents.get(".zattrs", {})}
 
 
 def parse_shape(document: Any, path: str = "shape") -> tuple[int, ...]:

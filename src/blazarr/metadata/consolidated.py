@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from blazarr.errors import MetadataError
-from blazarr.metadata.array import ArrayMetadata
+from blazarr.metadata.array import ArrayMetadata, merged
 from blazarr.metadata.document import JSON, Naming, shown, wrong
 from blazarr.metadata.group import GroupMetadata, group_v2_from_json, group_v3_from_json
 from blazarr.metadata.v2 import array_v2_from_json
@@ -62,6 +62,11 @@ class ConsolidatedMetadata(Mapping[str, ArrayMetadata | GroupMetadata]):
 
     __hash__ = None  # type: ignore[assignment]
 
+    @property
+    def metadata(self) -> dict[str, ArrayMetadata | GroupMetadata]:
+        """The metadata of all members, parsed."""
+        return dict(self)
+
     def is_array(self, path: str) -> bool:
         """Tell a member's kind without parsing it."""
         documents = self.members[path]
@@ -83,7 +88,7 @@ class ConsolidatedMetadata(Mapping[str, ArrayMetadata | GroupMetadata]):
         return {
             "kind": "inline",
             "must_understand": False,
-            "metadata": {path: _merged(documents) for path, documents in self.members.items()},
+            "metadata": {path: merged(documents) for path, documents in self.members.items()},
         }
 
     def to_zmetadata(self, own: Documents) -> dict[str, Any]:
@@ -158,13 +163,6 @@ def _split(stored: JSON, path: str) -> Documents:
     own = {name: value for name, value in stored.items() if name != "attributes"}
     name = ".zarray" if "shape" in stored else ".zgroup"
     return {name: own, ".zattrs": stored.get("attributes") or {}}
-
-
-def _merged(documents: Documents) -> dict[str, Any]:
-    if "zarr.json" in documents:
-        return documents["zarr.json"]
-    own = documents.get(".zarray") or documents.get(".zgroup") or {}
-    return {**own, "attributes": documents.get(".zattrs", {})}
 
 
 def _without_copies(node: ArrayMetadata | GroupMetadata) -> ArrayMetadata | GroupMetadata:

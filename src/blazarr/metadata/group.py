@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Self
 
 from blazarr.errors import NodeTypeValidationError
-from blazarr.metadata.array import parse_attributes
+from blazarr.metadata.array import merged, parse_attributes
 from blazarr.metadata.document import encode, shown, wrong
 from blazarr.metadata.v3 import check_header, parse_extra
 
@@ -54,6 +54,10 @@ class GroupMetadata:
         if self.consolidated_metadata is not None:
             document["consolidated_metadata"] = self.consolidated_metadata.to_inline()
         return {"zarr.json": {**document, "node_type": "group", **self.extra}}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give one document, before encoding; in format 2 with the attributes in it."""
+        return merged(self.to_json())
 
     def to_documents(self) -> dict[str, bytes]:
         """Give the documents to store, by the name of their key; v2's ``.zmetadata`` too."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self
 
@@ -106,7 +107,7 @@ class ArrayV2Metadata(ArrayMetadata):
             order=_parse_order(order),
             filters=_parse_filters(list(filters)),
             compressor=None if compressor is None else _parse_v2_codec(compressor, "compressor"),
-            attributes=parse_attributes(attributes),
+            attributes=parse_attributes(deepcopy(attributes)),
         )
 
     def update(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self
 
@@ -96,7 +97,7 @@ class ArrayV3Metadata(ArrayMetadata):
             chunk_key_encoding=parse_key_encoding(chunk_key_encoding or "default"),
             fill_value=fill,
             codecs=tuple(codecs),
-            attributes=parse_attributes(attributes),
+            attributes=parse_attributes(deepcopy(attributes)),
             dimension_names=_parse_names(names, len(shape)),
         )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Mapping
+from types import GenericAlias
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
 import numpy as np
@@ -47,6 +48,9 @@ class Array(Described, Selectable):
 
     __slots__ = ("__weakref__", "_lock", "_state", "config", "store_path")
     __hash__ = None  # type: ignore[assignment]
+
+    # Annotations such as zarr-python's ``Array[Any]``; one class serves both formats.
+    __class_getitem__: Any = classmethod(GenericAlias)
 
     def __init__(
         self,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Iterator
 from functools import wraps
+from types import GenericAlias
 from typing import TYPE_CHECKING, Any
 
 
@@ -30,13 +31,13 @@ class _Facade:
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.node,)
 
-    async def getitem(self, key: Any) -> Any:
+    async def getitem(self, selection: Any, *, prototype: Any = None) -> Any:
         """Read what brackets would read."""
-        return await in_thread(self.node.__getitem__, key)
+        return await in_thread(self.node.__getitem__, selection)
 
-    async def setitem(self, key: Any, value: Any) -> None:
+    async def setitem(self, selection: Any, value: Any, prototype: Any = None) -> None:
         """Write what an assignment to brackets would write."""
-        await in_thread(self.node.__setitem__, key, value)
+        await in_thread(self.node.__setitem__, selection, value)
 
 
 class AsyncNode(_Facade):
@@ -48,6 +49,8 @@ class AsyncNode(_Facade):
     iterators: frozenset[str] = frozenset()
     # Properties of the node that read the store, so they are methods here.
     reading: frozenset[str] = frozenset()
+    # What reads and writes nothing, so it isn't awaited.
+    immediate: frozenset[str] = frozenset({"from_dict", "with_config"})
 
     if TYPE_CHECKING:
 
@@ -64,18 +67,15 @@ class AsyncNode(_Facade):
     @classmethod
     def _member(cls, name: str, member: Any, node: type) -> Any:
         if isinstance(member, classmethod):
-            return _constructor(name, member.__get__(None, node))
+            function = member.__get__(None, node)
+            return staticmethod(at_once(function) if name in cls.immediate else awaited(function))
+        if name in cls.immediate:
+            return _of_node(at_once(member))
         if name in cls.reading:
             return _of_node(awaited(member.fget))
         if not callable(member):
             return property(lambda facade: getattr(facade.node, name), doc=member.__doc__)
         return _of_node(iterated(member) if name in cls.iterators else awaited(member))
-
-
-def _constructor(name: str, function: Callable[..., Any]) -> Any:
-    if name == "from_dict":  # reads nothing
-        return staticmethod(wraps(function)(lambda *args: as_facade(function(*args))))
-    return staticmethod(awaited(function))
 
 
 def _of_node(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -93,6 +93,7 @@ class AsyncArray(AsyncNode):
 
     __slots__ = ()
     reading = frozenset({"nchunks_initialized"})
+    __class_getitem__: Any = classmethod(GenericAlias)
 
     @property
     def oindex(self) -> _Facade:
@@ -123,6 +124,14 @@ class AsyncGroup(AsyncNode):
         }
     )
 
+    async def getitem(self, key: str) -> Any:  # type: ignore[override]
+        """Return a member."""
+        return await in_thread(self.node.__getitem__, key)
+
+    async def setitem(self, key: str, value: Any) -> None:  # type: ignore[override]
+        """Store an array under a name."""
+        await in_thread(self.node.__setitem__, key, value)
+
     async def delitem(self, key: str) -> None:
         """Delete a member."""
         await in_thread(self.node.__delitem__, key)
@@ -146,6 +155,16 @@ def awaited(function: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(function)
     async def call(*args: Any, **kwargs: Any) -> Any:
         return await in_thread(function, *args, **kwargs)
+
+    return call
+
+
+def at_once(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function whose nodes come back as their facades."""
+
+    @wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        return as_facade(function(*args, **kwargs))
 
     return call
 

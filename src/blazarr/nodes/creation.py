@@ -219,7 +219,7 @@ def _chosen(request: ArrayRequest) -> ArrayRequest:
 
 
 def _refuse_overlap(source: StorePath, place: StorePath) -> None:
-    same_store = StorePath(source.store).is_same(StorePath(place.store))
+    same_store = source.store.shares_data(place.store)
     nested = source.prefix.startswith(place.prefix) or place.prefix.startswith(source.prefix)
     if same_store and nested:
         raise BlazarrError(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator, Mapping
+from copy import deepcopy
 from itertools import islice
 from typing import Any, TypeVar
 
@@ -14,12 +15,13 @@ from blazarr.errors import (
     ContainsArrayError,
     ContainsGroupError,
     GroupNotFoundError,
+    MetadataError,
     NotFoundError,
 )
 from blazarr.metadata import ArrayMetadata, GroupMetadata
 from blazarr.nodes import consolidated, documents, hierarchy, members
 from blazarr.nodes.array import Array
-from blazarr.nodes.asynchronous import AsyncGroup
+from blazarr.nodes.asynchronous import AsyncGroup, in_thread
 from blazarr.nodes.attributes import Attributes, Change
 from blazarr.nodes.creating import Creating
 from blazarr.nodes.info import GroupInfo
@@ -59,7 +61,9 @@ class Group(Creating):
     ) -> Group:
         """Create a group; see `blazarr.create_group`."""
         place = StorePath.locate(store)
-        metadata = GroupMetadata(zarr_format=zarr_format, attributes=dict(attributes or {}))
+        metadata = GroupMetadata(
+            zarr_format=zarr_format, attributes=deepcopy(dict(attributes or {}))
+        )
         documents.create(place, metadata, overwrite=overwrite)
         return cls(metadata, place)
 
@@ -111,6 +115,11 @@ class Group(Creating):
             Names and values.
         """
         self.attrs.update(new_attributes)
+        return self
+
+    async def update_attributes_async(self, new_attributes: Mapping[str, Any]) -> Group:
+        """Replace all attributes, as zarr-python's method of this name does."""
+        await in_thread(self.attrs.put, dict(new_attributes))
         return self
 
     def _change_attributes(self, change: Change) -> None:
@@ -253,6 +262,13 @@ class Group(Creating):
         self, nodes: Mapping[str, ArrayMetadata | GroupMetadata], *, overwrite: bool = False
     ) -> Iterator[tuple[str, Array | Group]]:
         """Create many nodes below this group; see `blazarr.create_hierarchy`."""
+        if any(not path.strip("/") for path in nodes):
+            raise MetadataError("nodes: the group itself is there already", argument="nodes")
+        return self._create_below(nodes, overwrite=overwrite)
+
+    def _create_below(
+        self, nodes: Mapping[str, ArrayMetadata | GroupMetadata], *, overwrite: bool
+    ) -> Iterator[tuple[str, Array | Group]]:
         for path, node, place in hierarchy.create(self.store_path, nodes, overwrite=overwrite):
             yield path, node_of(node, place)
 

@@ -187,6 +187,10 @@ class Store(ABC):
 
         return ReadOnlyStore(self)
 
+    def shares_data(self, other: Store) -> bool:
+        """Whether a change of this store is one of another, which may refuse changes."""
+        return self.with_read_only(True) == other.with_read_only(True)
+
     def require_writable(self, key: str) -> None:
         """Raise where every change is refused."""
         if self.read_only:

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any
 
 from blazarr import _core
-from blazarr.stores.base import Capabilities
+from blazarr.stores.base import Capabilities, Store
 from blazarr.stores.keyed import KeyedStore, Values
 from blazarr.stores.mapping import MappingValues
 
@@ -44,6 +44,15 @@ class MemoryStore(KeyedStore):
         if read_only == self._read_only:
             return self
         return _over(self.values, read_only)
+
+    def shares_data(self, other: Store) -> bool:
+        """Whether both are one memory; equal content of two is not enough."""
+        return isinstance(other, MemoryStore) and self.memory is other.memory
+
+    @property
+    def memory(self) -> object:
+        """What holds the values."""
+        return self.values.mapping if isinstance(self.values, MappingValues) else self.values
 
     def _content(self) -> dict[str, bytes]:
         found = ((key, self.values.read(key)) for key in self.keys())

@@ -1,6 +1,7 @@
 """The facade for async code: the same results, awaited."""
 
 import asyncio
+import inspect
 import pickle
 
 import numpy as np
@@ -71,3 +72,16 @@ def test_a_facade_is_of_its_node():
         facade.no_such_thing  # noqa: B018
     with pytest.raises(AttributeError):
         aio.no_such_thing  # noqa: B018
+
+
+def test_the_facade_has_the_methods_of_the_node():
+    assert inspect.signature(blazarr.AsyncGroup.create_array).parameters.keys() >= {
+        "shape",
+        "dtype",
+    }
+    assert blazarr.AsyncArray.shape.__doc__ == blazarr.Array.shape.__doc__
+    array = blazarr.zeros(shape=(4,), chunks=(2,), dtype="i4")
+    assert isinstance(array.aio.with_config({"order": "F"}), blazarr.AsyncArray)
+    opened = asyncio.run(blazarr.AsyncArray.open(array.store_path))
+    assert isinstance(opened, blazarr.AsyncArray)
+    assert opened.shape == (4,)

@@ -521,3 +521,28 @@ def test_arrays_without_axes(store, zarr_format):
     assert array[()] == 3.5
     assert array.nchunks == array.nchunks_initialized == 1
     assert np.asarray(array).shape == ()
+
+
+def test_attributes_are_the_arrays_own():
+    given = {"nested": [1]}
+    source = blazarr.create_array({}, shape=(2,), dtype="i4", attributes=given)
+    copy = blazarr.from_array({}, data=source)
+    given["nested"].append(2)
+    source.attrs["nested"].append(3)
+    assert copy.attrs["nested"] == [1]
+    assert blazarr.open_array(source.store).attrs["nested"] == [1]
+
+
+def test_stores_with_equal_content_are_two_places():
+    source = blazarr.create_array({}, name="a", data=np.arange(4))
+    other = blazarr.create_array({}, name="a", data=np.arange(4))
+    copy = blazarr.from_array(other.store, name="a", data=source, overwrite=True)
+    assert copy[:].tolist() == [0, 1, 2, 3]
+    with pytest.raises(blazarr.errors.BlazarrError, match="inside of"):
+        blazarr.from_array(
+            source.store.with_read_only(False), name="a", data=source, overwrite=True
+        )
+
+
+def test_annotations_may_have_a_parameter():
+    assert blazarr.Array[int].__origin__ is blazarr.Array

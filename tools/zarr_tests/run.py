@@ -1,0 +1,187 @@
+"""Run zarr-python's own tests with blazarr in the place of zarr, and write docs/parity-tests.md.
+
+The tests come from the source distribution of the zarr-python that is installed. What is
+imported in zarr's name is blazarr (`stand_in.py`); what the tests take from zarr-python's inside
+stays zarr-python's. A failure is a fault of blazarr, or has its reason in `reasons.py`.
+
+    python tools/zarr_tests/run.py [--sdist FILE] [module ...]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import subprocess
+import sys
+import tarfile
+import tempfile
+from collections import Counter, defaultdict
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from reasons import REASONS
+
+HERE = Path(__file__).parent
+REPORT = HERE.parent.parent / "docs" / "parity-tests.md"
+
+# Modules about what users see, and the seconds that each may take.
+MODULES = {
+    "tests/test_api.py": 600,
+    "tests/test_array.py": 1200,
+    "tests/test_array_stateful.py": 600,
+    "tests/test_attributes.py": 60,
+    "tests/test_group.py": 600,
+    "tests/test_indexing.py": 600,
+    "tests/test_metadata/test_consolidated.py": 300,
+    "tests/test_properties.py": 1200,
+    "tests/test_store/test_stateful.py": 600,
+    "tests/test_v2.py": 300,
+    "tests/test_codecs/test_codecs.py": 600,
+    "tests/test_codecs/test_vlen.py": 300,
+}
+
+PYTEST = (
+    "-m", "pytest", "-p", "stand_in", "-o", "addopts=", "-q", "--tb=no", "--no-header",
+    "-p", "no:cacheprovider", "--run-slow-hypothesis", "-m", "not gpu and not s3",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Result:
+    """What became of the tests of one module."""
+
+    module: str
+    outcomes: dict[str, dict[str, str]]
+
+    def count(self, outcome: str) -> int:
+        """Return how many tests ended so."""
+        return sum(test["outcome"] == outcome for test in self.outcomes.values())
+
+    def failures(self) -> list[tuple[str, str]]:
+        """Return the tests that failed, each with the first line of what it said."""
+        return [
+            (test, (said["message"].strip().splitlines() or ["?"])[0])
+            for test, said in self.outcomes.items()
+            if said["outcome"] == "failed"
+        ]
+
+
+def source(sdist: str | None, folder: Path) -> Path | None:
+    """Return the unpacked source distribution, or None where there is none to be had."""
+    wanted = f"zarr=={version('zarr')}"
+    if sdist is None:
+        options = ["download", "--quiet", "--no-deps", "--no-binary", "zarr", "--dest", str(folder)]
+        if subprocess.run([sys.executable, "-m", "pip", *options, wanted], check=False).returncode:
+            print(f"skipped: no source distribution of {wanted} to be had")
+            return None
+        sdist = str(next(folder.glob("zarr-*.tar.gz")))
+    with tarfile.open(sdist) as archive:
+        archive.extractall(folder, filter="data")
+    return next(path for path in folder.glob("zarr-*") if path.is_dir())
+
+
+def run(module: str, seconds: int, tests: Path, folder: Path) -> Result:
+    """Run the tests of one module."""
+    file = folder / "result.json"
+    file.unlink(missing_ok=True)
+    environment = {**os.environ, "PYTHONPATH": str(HERE), "ZARR_TESTS_RESULT": str(file)}
+    command = [sys.executable, *PYTEST, module]
+    try:
+        subprocess.run(
+            command, cwd=tests, env=environment, timeout=seconds, capture_output=True, check=False
+        )
+    except subprocess.TimeoutExpired:
+        message = f"took more than {seconds} s"
+        return Result(module, {module: {"outcome": "failed", "message": message}})
+    outcomes = (
+        json.loads(file.read_text(encoding="utf-8"))
+        if file.exists()
+        else {module: {"outcome": "failed", "message": "pytest ended without a result"}}
+    )
+    return Result(module, outcomes)
+
+
+def reason(test: str, message: str) -> str:
+    """Return why a test fails, or that nobody knows."""
+    for pattern, why in REASONS:
+        if re.search(pattern, f"{test}\n{message}"):
+            return why
+    return f"**not explained**: {re.sub(r'0x[0-9a-f]+', '0x…', message)[:120]}"
+
+
+def table(results: list[Result]) -> list[str]:
+    """Return the table of modules."""
+    lines = ["| module | passed | passed, noted | failed | skipped |", "|---|---|---|---|---|"]
+    outcomes = ("passed", "noted", "failed", "skipped")
+    for result in results:
+        counts = " | ".join(str(result.count(outcome)) for outcome in outcomes)
+        lines.append(f"| {result.module} | {counts} |")
+    sums = " | ".join(str(sum(r.count(o) for r in results)) for o in outcomes)
+    return [*lines, f"| all | {sums} |"]
+
+
+def explained(results: list[Result]) -> list[str]:
+    """Return the reasons of the failures, most frequent first, with the tests."""
+    names: dict[str, Counter[str]] = defaultdict(Counter)
+    for result in results:
+        for test, message in result.failures():
+            names[reason(test, message)][test.split("::", 1)[-1].split("[")[0]] += 1
+    lines = []
+    for why, tests in sorted(names.items(), key=lambda item: -item[1].total()):
+        listed = ", ".join(f"{name} ({n})" if n > 1 else name for name, n in tests.most_common(12))
+        more = f" and {len(tests) - 12} more" if len(tests) > 12 else ""
+        lines.append(f"- {tests.total()}: {why}. {listed}{more}.")
+    return lines
+
+
+def report(results: list[Result]) -> str:
+    """Return the page."""
+    lines = [
+        "# zarr-python's tests, run on blazarr",
+        "",
+        f"Tests of zarr-python {version('zarr')}; written by `tools/zarr_tests/run.py` (`make parity-tests`).",
+        "",
+        "*Noted*: the test passes, but an error has another text than zarr-python's, or a warning is not given.",
+        "*Skipped*: mostly stores that blazarr does not have in this place (zip, fsspec).",
+        "",
+        *table(results),
+        "",
+        "## Why tests fail",
+        "",
+        *explained(results),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def main() -> int:
+    """Run, print and write."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--sdist", help="the source distribution; fetched by name where not given")
+    parser.add_argument("modules", nargs="*", default=list(MODULES))
+    arguments = parser.parse_args()
+    try:
+        version("zarr")
+    except PackageNotFoundError:
+        print("skipped: zarr-python is not installed")
+        return 0
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        tests = source(arguments.sdist, folder)
+        if tests is None:
+            return 0
+        results = []
+        for module in arguments.modules:
+            results.append(run(module, MODULES.get(module, 600), tests, folder))
+            print(table(results)[-2], flush=True)
+    page = report(results)
+    print(page)
+    if set(arguments.modules) == set(MODULES):
+        REPORT.write_text(page, encoding="utf-8")
+    return "**not explained**" in page
+
+
+if __name__ == "__main__":
+    sys.exit(main())
