@@ -264,11 +264,6 @@ class Group(Creating):
         """Create many nodes below this group; see `blazarr.create_hierarchy`."""
         if any(not path.strip("/") for path in nodes):
             raise MetadataError("nodes: the group itself is there already", argument="nodes")
-        return self._create_below(nodes, overwrite=overwrite)
-
-    def _create_below(
-        self, nodes: Mapping[str, ArrayMetadata | GroupMetadata], *, overwrite: bool
-    ) -> Iterator[tuple[str, Array | Group]]:
         for path, node, place in hierarchy.create(self.store_path, nodes, overwrite=overwrite):
             yield path, node_of(node, place)
 
