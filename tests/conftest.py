@@ -1,12 +1,17 @@
 """What all tests share: hypothesis profiles and the folder of other people's Zarr files."""
 
 import os
+import signal
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 REPOSITORY = Path(__file__).parent.parent
+
+# What a shell starts in the background ignores Ctrl-C, and so do its children; some tests press it.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Deadlines measure the machine, not the code; a busy machine makes drawing slow.
 QUIET = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
