@@ -1,6 +1,7 @@
 """Servers that fail: an array read over the network is right, or an error, and never waits for ever."""
 
 import importlib.util
+import multiprocessing
 import signal
 import socket
 from datetime import timedelta
@@ -11,6 +12,7 @@ import pytest
 
 import blazarr
 from blazarr.errors import BlazarrError, CorruptError, StoreError, UnsupportedError
+from blazarr.stores import store_from
 
 # Tests are no package.
 _spec = importlib.util.spec_from_file_location("servers", Path(__file__).parent / "servers.py")
@@ -135,6 +137,25 @@ def test_a_server_that_drips(server):
     with pytest.raises(StoreError) as caught:
         read(server, deadline=0.5)
     assert caught.value.deadline == 0.5
+
+
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+def test_a_forked_process_is_told(server):
+    store = store_from(server.url)[0]
+    store.get("zarr.json")
+    context = multiprocessing.get_context("fork")
+    answer = context.SimpleQueue()
+
+    def child():
+        try:
+            store.get("zarr.json")
+        except StoreError as error:
+            answer.put(error.kind)
+
+    process = context.Process(target=child)
+    process.start()
+    assert answer.get() == "fork"
+    process.join()
 
 
 def test_nobody_listens():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import warnings
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -33,6 +34,9 @@ TRIES: Final = 3
 NOT_ALLOWED: Final = "status code: 405"
 # Those that compare and write in one step.
 CONDITIONAL: Final = {"S3Store", "GCSStore", "AzureStore", "MemoryStore"}
+
+# Where obstore was used first.
+_process: int | None = None
 
 
 class ObjectStore(Store):
@@ -125,7 +129,7 @@ class ObjectStore(Store):
         return await self._clipped(key, start, stop)
 
     async def _request(self, key: str, part: Any) -> tuple[Data, Generation]:
-        import obstore
+        obstore = _library()
 
         options: Any = {} if part is None else {"range": part}
         for attempt in reversed(range(TRIES)):
@@ -158,7 +162,7 @@ class ObjectStore(Store):
 
     async def _clipped(self, key: str, start: int, stop: int | None) -> tuple[Data, Generation]:
         """Return a part after having asked for the size: it lies beyond the end, or is a suffix."""
-        import obstore
+        obstore = _library()
 
         meta = await obstore.head_async(self.store, key)
         first, last, _ = slice(start, stop).indices(meta["size"])
@@ -168,7 +172,7 @@ class ObjectStore(Store):
 
     def put(self, key: str, data: Data, if_generation: Generation | Expect = ANY) -> Generation:
         """Replace what is under a key; see `Store.put`."""
-        import obstore
+        obstore = _library()
         from obstore.exceptions import AlreadyExistsError, PreconditionError
 
         self.require_writable(key)
@@ -182,7 +186,7 @@ class ObjectStore(Store):
 
     def delete(self, key: str, if_generation: Generation | Expect = ANY) -> bool:
         """Delete a key; see `Store.delete`. The condition is checked before, not at the same time."""
-        import obstore
+        obstore = _library()
 
         self.require_writable(key)
         meta = self._head(key)
@@ -196,7 +200,7 @@ class ObjectStore(Store):
 
     def list(self, prefix: str = "", start_after: str = "") -> Iterator[Page]:
         """Yield keys and sizes by pages; see `Store.list`."""
-        import obstore
+        obstore = _library()
 
         self._require_listing()
         folder = prefix.rpartition("/")[0]
@@ -216,7 +220,7 @@ class ObjectStore(Store):
 
     def children(self, folder: str = "") -> Children:
         """Return the names of what is directly in a folder."""
-        import obstore
+        obstore = _library()
 
         self._require_listing()
         prefix = parse_folder(folder)
@@ -232,14 +236,14 @@ class ObjectStore(Store):
 
     def delete_folder(self, folder: str = "") -> None:
         """Delete every key in a folder and below."""
-        import obstore
+        obstore = _library()
 
         self.require_writable(folder)
         for page in self.list(parse_folder(folder)):
             obstore.delete(self.store, [key for key, _ in page])
 
     def _head(self, key: str) -> Any:
-        import obstore
+        obstore = _library()
 
         try:
             return obstore.head(self.store, parse_key(key))
@@ -282,6 +286,22 @@ class ObjectStore(Store):
 
     def __repr__(self) -> str:
         return f"ObjectStore({self.store!r}{', read_only=True' if self._read_only else ''})"
+
+
+def _library() -> Any:
+    """Return obstore; its threads do not live on in a forked child, where a call would wait."""
+    global _process  # noqa: PLW0603 - one for the process
+    import obstore
+
+    if _process is None:
+        _process = os.getpid()
+    if _process != os.getpid():
+        raise StoreError(
+            "object stores cannot be used in a forked process where its parent used them; start "
+            "processes by 'spawn' or 'forkserver'",
+            kind="fork",
+        )
+    return obstore
 
 
 def _range(start: int, stop: int | None) -> Any:
