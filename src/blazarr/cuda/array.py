@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any
 
 import numpy as np
@@ -45,6 +46,12 @@ class PendingRead:
         self.report  # noqa: B018
         return self._array
 
+    def __del__(self) -> None:
+        # Memory must not be given back while the device works on it.
+        if self._report is None:
+            with contextlib.suppress(Exception):
+                self._read.finish()
+
     @property
     def report(self) -> Report:
         """What the read did, once it is over."""
@@ -87,7 +94,12 @@ class CudaArray:
 
     def __getattr__(self, name: str) -> Any:
         # Shape, data type, attributes and all else that is not on the device.
+        if name == "array":
+            raise AttributeError(name)
         return getattr(self.array, name)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return CudaArray, (self.array, self.device.name, self._engine.options)
 
     def __repr__(self) -> str:
         return f"<CudaArray {self.array.store_path} shape={self.array.shape} {self.device.name}>"
@@ -131,14 +143,14 @@ class CudaArray:
         selection = parse_getitem(key, self.array.shape)
         with self.device.current():
             stream = stream or self._cupy.cuda.get_current_stream()
+            # Scratch comes from the pool of the same stream, whose event the first work awaits.
             with stream:
                 result = self._room(selection, out)
-            flat = result.reshape(selection.flat_shape)
-            if out is not None and flat.data.ptr != result.data.ptr:
-                raise SelectionError("out can't be seen as the flat selection", argument="out")
-            read = self._engine.start(
-                selection, int(flat.data.ptr), flat.strides, self.device.record(stream)
-            )
+                flat = result.reshape(selection.flat_shape)
+                if flat.data.ptr != result.data.ptr:
+                    raise SelectionError("out can't be seen as the flat selection", argument="out")
+                after = self.device.record(stream)
+                read = self._engine.start(selection, int(flat.data.ptr), flat.strides, after)
             self.device.wait(stream, read.done())
             return PendingRead(read, result)
 

@@ -49,7 +49,6 @@ class WaveEngine:
             raise UnsupportedError(
                 f"elements of type {metadata.data_type.name!r} are Python objects, which are not "
                 "read on a device; read on the CPU",
-                feature=metadata.data_type.name,
             )
         self.device = device
         self.options = options
@@ -71,7 +70,7 @@ class WaveEngine:
         address, strides
             Where the flat result goes: memory of the device, strides in bytes.
         after
-            An event that the first work on that memory waits for.
+            An event that the first work waits for.
 
         Returns
         -------

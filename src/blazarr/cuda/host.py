@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import threading
 import zlib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -20,6 +21,9 @@ POISON = 0xA5
 # Bytes on both sides of memory that nobody may touch.
 GUARD = 64
 
+# Streams wait for each other, so one lock for each of them could end in a deadlock.
+_RUNNING = threading.RLock()
+
 
 class DeviceCallError(StoreError):
     """A device call failed because a test asked for it."""
@@ -34,10 +38,11 @@ class HostStream:
 
     def run(self, until: int) -> None:
         """Run what was queued up to a position."""
-        while self.done < until:
-            step = self.work[self.done]
-            self.done += 1
-            step()
+        with _RUNNING:
+            while self.done < until:
+                step = self.work[self.done]
+                self.done += 1
+                step()
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from blazarr import _core
-from blazarr.cuda.device import Device, Event, Stream
+from blazarr.cuda.device import Device, Event, Stream, Words
 from blazarr.cuda.options import Options
 from blazarr.cuda.program import Program
 from blazarr.cuda.rows import Rows, Staged, State
@@ -48,7 +48,7 @@ class _Window:
     """Rows that are planned, and which of them are still to do."""
 
     rows: Rows
-    pending: deque[int]
+    pending: Words
     host: Any
 
 
@@ -92,10 +92,12 @@ class WaveRead:
         self._window: _Window | None = None
 
     def issue(self, selection: Any, after: Event = None, missing_is_error: bool = False) -> None:
-        """Queue the read; the first work on the result waits for an event."""
+        """Queue the read; its first work waits for an event."""
         with self._cleaning_up():
             self._copying, self._computing = self.device.stream(), self.device.stream()
             if after is not None:
+                # Memory from a pool may still be in use on the stream that it was last freed on.
+                self.device.wait(self._copying, after)
                 self.device.wait(self._computing, after)
             for rows in self._windows(selection, missing_is_error):
                 self._settle_all()
@@ -145,9 +147,9 @@ class WaveRead:
     def _open(self, rows: Rows) -> None:
         """Take memory for the waves of some rows."""
         self._close()
-        largest, total = self._spread(rows)
+        spread = self._spread(rows.decoded)
         tables = rows.tables.nbytes
-        demand = Demand(largest, total, len(rows), rows.rank, tables)
+        demand = Demand(int(spread.max()), int(spread.sum()), len(rows), rows.rank, tables)
         sizes, slots = fit(self.device, self.program, demand, self.options.memory)
         if tables:
             self._tables = self.device.alloc(tables)
@@ -155,11 +157,12 @@ class WaveRead:
         for _ in range(slots):
             self._slots.append(Slot(self.device, sizes))
         self._free = list(self._slots)
-        self._window = _Window(rows, deque(range(len(rows))), self._for_host(rows))
+        self._window = _Window(rows, np.arange(len(rows)), self._for_host(rows))
 
-    def _spread(self, rows: Rows) -> tuple[int, int]:
-        spread = aligned((rows.decoded * stage_factor(self.program)).astype(np.int64))
-        return int(spread.max()), int(spread.sum())
+    def _spread(self, decoded: Words) -> Words:
+        """Aligned bytes that chunks hold while they are decoded."""
+        spread: Words = aligned((decoded * stage_factor(self.program)).astype(np.int64))
+        return spread
 
     def _upload(self, tables: Any) -> None:
         pinned = self.device.alloc_pinned(tables.nbytes)
@@ -186,7 +189,7 @@ class WaveRead:
     def _run(self) -> None:
         window = self._window
         assert window is not None
-        while window.pending:
+        while len(window.pending):
             if not self._free:
                 self._settle(self._flying.popleft())
                 continue
@@ -218,25 +221,20 @@ class WaveRead:
         self._flying.append(wave)
         self._count(staged.state[live])
 
-    def _take(self, window: _Window, slot: Slot) -> Any:
+    def _take(self, window: _Window, slot: Slot) -> Words:
         """The next rows, as many as a wave holds when decoded."""
-        room = slot.sizes.chunks
-        numbers: list[int] = []
-        decoded = window.rows.decoded
-        while window.pending and len(numbers) < slot.sizes.rows:
-            number = window.pending[0]
-            room -= int(aligned(int(decoded[number] * stage_factor(self.program))))
-            if numbers and room < 0:
-                break
-            numbers.append(window.pending.popleft())
-        return np.array(numbers, np.int64)
+        first = window.pending[: slot.sizes.rows]
+        ends = np.cumsum(self._spread(window.rows.decoded[first]))
+        count = max(1, int(np.searchsorted(ends, slot.sizes.chunks, side="right")))
+        window.pending = window.pending[count:]
+        return first[:count]
 
     @staticmethod
-    def _again(window: _Window, numbers: Any, staged: Staged) -> None:
+    def _again(window: _Window, numbers: Words, staged: Staged) -> None:
         """Queue what found no room, and what turned out to need the host."""
         window.host[numbers[staged.state == State.FOR_HOST]] = True
         waiting = np.isin(staged.state, (State.DEFERRED, State.FOR_HOST))
-        window.pending.extendleft(reversed(numbers[waiting].tolist()))
+        window.pending = np.concatenate([numbers[waiting], window.pending])
 
     def _count(self, states: Any) -> None:
         self.report.waves += 1
@@ -253,12 +251,12 @@ class WaveRead:
             self.report.retried += len(failed)
             self.report.device_rows -= len(failed)
             self._window.host[failed] = True
-            self._window.pending.extend(failed.tolist())
+            self._window.pending = np.concatenate([self._window.pending, failed])
 
     def _settle_all(self) -> None:
         while self._flying:
             self._settle(self._flying.popleft())
-            if self._window is not None and self._window.pending:
+            if self._window is not None and len(self._window.pending):
                 self._run()
 
     def _close(self) -> None:
