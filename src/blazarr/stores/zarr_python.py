@@ -13,6 +13,9 @@ from blazarr.stores.unversioned import Bounds, UnversionedStore
 
 T = TypeVar("T")
 
+DOCUMENTS = {"zarr.json", ".zarray", ".zattrs", ".zgroup", ".zmetadata"}
+# The engine never asks for so many bytes at once.
+LARGE = 32 << 20
 # How many requests wait at a time.
 REQUESTS = 64
 
@@ -45,11 +48,17 @@ class ZarrPythonStore(UnversionedStore):
         start, stop = part
         if stop == start:
             return b"" if await self.store.exists(key) else None
+        if stop is not None and stop - start > LARGE:
+            # Meant as a limit; Icechunk fails on an end far beyond the value's.
+            size = await self._size(key)
+            if size is None:
+                return None
+            stop = min(stop, max(size, start + 1))
         try:
             found = await self.store.get(key, default_buffer_prototype(), _request(start, stop))
         except Exception:
             # Some stores refuse what lies beyond the end, where others cut off.
-            if part == (0, None) or not await self.store.exists(key):
+            if (start, stop) == (0, None) or not await self.store.exists(key):
                 raise
             if start >= await self.store.getsize(key):
                 return b""
@@ -91,10 +100,17 @@ class ZarrPythonStore(UnversionedStore):
         """Return the names of what is directly in a folder."""
         prefix = parse_folder(folder)
         names = sorted(set(_run(_all(self.store.list_dir, prefix.rstrip("/")))))
-        calls = [partial(self.store.exists, prefix + name) for name in names]
-        are_keys = dict(zip(names, _run(gather(calls, REQUESTS)), strict=True))
-        keys = [name for name in names if are_keys[name]]
-        return Children(keys, [name for name in names if not are_keys[name]])
+        unclear = [name for name in names if name not in DOCUMENTS]
+        calls = [partial(self._is_folder, prefix + name) for name in unclear]
+        answers = _run(gather(calls, REQUESTS))
+        folders = {name for name, yes in zip(unclear, answers, strict=True) if yes}
+        return Children([name for name in names if name not in folders], sorted(folders))
+
+    async def _is_folder(self, name: str) -> bool:
+        # Not asked by `exists`: Icechunk's refuses names that cannot be a document's or a chunk's.
+        async for _ in self.store.list_dir(name):
+            return True
+        return False
 
     def delete_folder(self, folder: str = "") -> None:
         """Delete every key in a folder and below."""

@@ -10,6 +10,7 @@ import pytest
 import upath
 import zarr
 from obstore.store import HTTPStore, S3Store
+from zarr.abc.store import RangeByteRequest
 
 import blazarr
 from blazarr.errors import BlazarrError, ConflictError, ReadOnlyError, UnsupportedError
@@ -55,6 +56,22 @@ def test_stores_of_zarr_python(tmp_path):
         blazarr.open_array(memory.with_read_only(True), path="a/b", mode="r+")
 
 
+class Strict(zarr.storage.WrapperStore):
+    """As Icechunk's: what lies beyond the end of a value is an error."""
+
+    async def get(self, key, prototype, byte_range=None):
+        if isinstance(byte_range, RangeByteRequest) and await self.exists(key):
+            assert byte_range.end <= await self.getsize(key)
+        return await super().get(key, prototype, byte_range)
+
+
+def test_a_store_that_cuts_nothing_off():
+    store = Strict(zarr.storage.MemoryStore())
+    filled(store)
+    check(store)
+    assert store_from(store)[0].get("zarr.json", slice(1 << 20, 1 << 30))[0] == b""
+
+
 @pytest.mark.filterwarnings("ignore:Duplicate name")
 def test_a_local_store_of_zarr_python_is_our_own(tmp_path):
     found, _ = store_from(zarr.storage.LocalStore(tmp_path, read_only=True))
@@ -88,6 +105,19 @@ def test_fsspec(tmp_path):
     assert isinstance(store_from(upath.UPath(url))[0], FsspecStore)
     assert store_from(upath.UPath(tmp_path))[0] == LocalStore(tmp_path)
     check(f"simplecache::{url}")
+
+
+def test_references_of_kerchunk(tmp_path):
+    (tmp_path / "data").write_bytes(b"head" + VALUES.tobytes())
+    blazarr.create_array(
+        documents := {}, shape=(20, 30), chunks=(20, 30), dtype="u2", zarr_format=2, compressor=None
+    )
+    refs = {f"a/{key}": value.decode() for key, value in documents.items()}
+    refs |= {".zgroup": '{"zarr_format": 2}', "a/0.0": [str(tmp_path / "data"), 4, 1200]}
+    options = {"fo": {"version": 1, "refs": refs}}
+    group = blazarr.open_group("reference://", mode="r", storage_options=options)
+    assert list(group.keys()) == ["a"]
+    assert np.array_equal(group["a"][:], VALUES)
 
 
 def test_a_failing_file_system_is_an_error_and_never_a_missing_chunk(monkeypatch, tmp_path):
