@@ -110,7 +110,12 @@ def test_fsspec(tmp_path):
 def test_references_of_kerchunk(tmp_path):
     (tmp_path / "data").write_bytes(b"head" + VALUES.tobytes())
     blazarr.create_array(
-        documents := {}, shape=(20, 30), chunks=(20, 30), dtype="u2", zarr_format=2, compressor=None
+        documents := {},
+        shape=(20, 30),
+        chunks=(20, 30),
+        dtype="u2",
+        zarr_format=2,
+        compressors=None,
     )
     refs = {f"a/{key}": value.decode() for key, value in documents.items()}
     refs |= {".zgroup": '{"zarr_format": 2}', "a/0.0": [str(tmp_path / "data"), 4, 1200]}
