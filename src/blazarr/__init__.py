@@ -43,6 +43,7 @@ if TYPE_CHECKING:
         zeros_like,
     )
     from blazarr.compat.zarr_python import enable
+    from blazarr.compat.zarr_python.gpu import configure_gpu
     from blazarr.nodes import Array, AsyncArray, AsyncGroup, Group
 
 __version__: Final[str] = _core.__version__
@@ -55,6 +56,7 @@ __all__ = [
     "__version__",
     "array",
     "config",
+    "configure_gpu",
     "consolidate_metadata",
     "create",
     "create_array",
@@ -87,6 +89,7 @@ __all__ = [
 # Where public names are that are not in `blazarr.api`.
 _ELSEWHERE = {
     **dict.fromkeys(("Array", "AsyncArray", "AsyncGroup", "Group"), "nodes"),
+    "configure_gpu": "compat.zarr_python.gpu",
     "enable": "compat.zarr_python",
 }
 _OPENED_ON_USE = frozenset(
