@@ -37,6 +37,10 @@ class GroupMetadata:
     consolidated_metadata: ConsolidatedMetadata | None = None
     extra: dict[str, Any] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        if self.zarr_format not in (2, 3):
+            raise wrong("zarr_format", "2 or 3", self.zarr_format)
+
     @property
     def node_type(self) -> str:
         """``"group"``."""

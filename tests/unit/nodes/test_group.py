@@ -8,6 +8,7 @@ import pytest
 import blazarr
 from blazarr.errors import (
     ArrayNotFoundError,
+    BlazarrError,
     ContainsArrayError,
     ContainsGroupError,
     ExistsError,
@@ -308,3 +309,21 @@ def test_a_tree_reads_no_more_than_it_draws(monkeypatch):
     )
     group.tree(max_nodes=2)
     assert len(read) == 5
+
+
+@pytest.mark.parametrize("name", ["", "/"])
+def test_no_name_is_not_the_group_itself(group, name):
+    group["x"] = np.arange(3)
+    with pytest.raises(BlazarrError, match="not a member"):
+        del group[name]
+    with pytest.raises(BlazarrError, match="not a member"):
+        group[name] = np.arange(4)
+    assert list(group) == ["x"]
+
+
+@pytest.mark.parametrize("wrong", [7, 1, "3"])
+def test_a_wrong_format_deletes_nothing(tmp_path, wrong):
+    blazarr.open_group(tmp_path, mode="w")["x"] = np.arange(3)
+    with pytest.raises(BlazarrError, match="zarr_format"):
+        blazarr.open_group(tmp_path, mode="w", zarr_format=wrong)
+    assert list(blazarr.open_group(tmp_path, mode="r")) == ["x"]
