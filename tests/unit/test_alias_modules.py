@@ -2,6 +2,8 @@
 
 import asyncio
 import importlib
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -76,3 +78,15 @@ def test_codecs_of_numcodecs_are_known_by_what_they_have():
     protocol = importlib.import_module("blazarr.abc.numcodec").Numcodec
     assert isinstance(numcodecs.Delta("i4"), protocol)
     assert not isinstance(object(), protocol)
+
+
+@pytest.mark.parametrize("name", [*MODULES, "codecs.numcodecs"])
+def test_modules_are_attributes_without_an_import_of_their_own(name):
+    code = f"import blazarr; blazarr.{name}"
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_packages_have_no_other_attributes():
+    blazarr = importlib.import_module("blazarr")
+    assert not hasattr(blazarr.api, "nothing")
+    assert not hasattr(blazarr.abc, "nothing")

@@ -1,5 +1,10 @@
 """zarr-python's functions (its ``zarr.api.synchronous``)."""
 
+from __future__ import annotations
+
+import importlib
+from typing import Any, Final
+
 from blazarr.api.classic import (
     array,
     create,
@@ -55,3 +60,11 @@ __all__ = [
     "zeros",
     "zeros_like",
 ]
+
+_OPENED_ON_USE: Final = frozenset({"asynchronous", "synchronous"})
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _OPENED_ON_USE:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return importlib.import_module(f"{__name__}.{name}")

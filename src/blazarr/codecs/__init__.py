@@ -95,6 +95,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
+    if name == "numcodecs":
+        return import_module("blazarr.codecs.numcodecs")
     if name not in _PLACES:
         raise AttributeError(f"module 'blazarr.codecs' has no attribute {name!r}")
     return getattr(import_module(f"blazarr.codecs.{_PLACES[name]}"), name)
