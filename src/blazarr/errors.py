@@ -94,6 +94,19 @@ class BlazarrError(ValueError):
         """The fields that say something."""
         return {name: value for name in FIELDS if (value := getattr(self, name)) is not None}
 
+    def locate(self, store: object) -> None:
+        """Name the store, in the message too, unless the error does already.
+
+        Parameters
+        ----------
+        store
+            Where it happened.
+        """
+        if self.store is None:
+            self.store = str(store)
+            self.message = f"{self.store}: {self.message}"
+            self.args = (self.message,)
+
     def __str__(self) -> str:
         # KeyError would quote the text and OSError would look for an errno.
         return self.message

@@ -73,3 +73,12 @@ def test_every_public_name_of_zarr_python_is_there_with_its_bases() -> None:
         for base in theirs.__mro__:
             if base.__module__ == "zarr.errors":
                 assert issubclass(ours, getattr(errors, base.__name__)), (name, base)
+
+
+def test_an_error_takes_the_first_store_it_is_told():
+    error = errors.StoreError("no room", key="c/0")
+    error.locate("file:///a")
+    error.locate("file:///b")
+    assert str(error) == "file:///a: no room"
+    assert error.fields == {"store": "file:///a", "key": "c/0"}
+    assert str(pickle.loads(pickle.dumps(error))) == str(error)

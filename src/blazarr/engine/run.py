@@ -14,6 +14,7 @@ from blazarr.config import config as settings
 from blazarr.engine.array_config import ArrayConfig
 from blazarr.engine.objects import FILL, HANDLE, ObjectChain
 from blazarr.engine.plan import Plan
+from blazarr.errors import BlazarrError
 from blazarr.grids import Axis
 from blazarr.indexing import Selection
 from blazarr.metadata import ArrayMetadata
@@ -59,7 +60,7 @@ def engine_of(metadata: ArrayMetadata, store: Store, path: str, config: ArrayCon
     if chain.variable:
         return _ObjectEngine(ObjectChain(chain, metadata), metadata, store, path, config)
     array = core_array(chain, metadata, store, path)
-    return _NativeEngine(array, metadata.data_type.native, config)
+    return _NativeEngine(array, metadata.data_type.native, config, store)
 
 
 def core_array(
@@ -82,10 +83,13 @@ def core_array(
 class _NativeEngine:
     """Elements of a fixed size: one call of the core reads or writes them."""
 
-    __slots__ = ("_array", "_missing_is_error", "_view", "_write_empty")
+    __slots__ = ("_array", "_missing_is_error", "_store", "_view", "_write_empty")
 
-    def __init__(self, array: _core.Array, dtype: np.dtype[Any], config: ArrayConfig) -> None:
+    def __init__(
+        self, array: _core.Array, dtype: np.dtype[Any], config: ArrayConfig, store: Store
+    ) -> None:
         self._array = array
+        self._store = store
         self._missing_is_error = not config.read_missing_chunks
         self._write_empty = config.write_empty_chunks
         exported = dtype.kind in _EXPORTED and dtype.isbuiltin == 1
@@ -97,18 +101,26 @@ class _NativeEngine:
             self.read(selection, flat)
             out[...] = flat.reshape(out.shape)
             return
-        self._array.read(
-            selection.core(),
-            out if self._view is None else out.view(self._view),
-            missing_is_error=self._missing_is_error,
-        )
+        try:
+            self._array.read(
+                selection.core(),
+                out if self._view is None else out.view(self._view),
+                missing_is_error=self._missing_is_error,
+            )
+        except BlazarrError as error:
+            error.locate(self._store)
+            raise
 
     def write(self, selection: Selection, value: AnyArray) -> None:
-        self._array.write(
-            selection.core(),
-            value if self._view is None else value.view(self._view),
-            write_empty=self._write_empty,
-        )
+        try:
+            self._array.write(
+                selection.core(),
+                value if self._view is None else value.view(self._view),
+                write_empty=self._write_empty,
+            )
+        except BlazarrError as error:
+            error.locate(self._store)
+            raise
 
     def plan(self, selection: Selection) -> Plan:
         table = self._array.plan(selection.core(), limit=PLAN_ROWS)
@@ -118,7 +130,7 @@ class _NativeEngine:
 class _ObjectEngine:
     """Elements that are Python objects: the core reads and writes handles of them."""
 
-    __slots__ = ("_chain", "_config", "_spec", "_store")
+    __slots__ = ("_chain", "_config", "_native", "_spec", "_store")
 
     def __init__(
         self,
@@ -131,12 +143,13 @@ class _ObjectEngine:
         fill = np.array(FILL, HANDLE).tobytes()
         self._spec = _spec(metadata, path, chain.native, HANDLE.itemsize, fill)
         self._chain = chain
-        self._store = native(store)
+        self._store = store
+        self._native = native(store)
         self._config = config
 
     def _handles(self, table: Any) -> _NativeEngine:
-        array = _core.Array(self._spec, self._store, self._chain.externals(table))
-        return _NativeEngine(array, HANDLE, self._config)
+        array = _core.Array(self._spec, self._native, self._chain.externals(table))
+        return _NativeEngine(array, HANDLE, self._config, self._store)
 
     def read(self, selection: Selection, out: AnyArray) -> None:
         table = self._chain.table()

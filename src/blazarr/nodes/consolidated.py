@@ -118,7 +118,7 @@ def without(place: StorePath, group: GroupMetadata, path: str) -> GroupMetadata:
 
 def _store(place: StorePath, group: GroupMetadata) -> GroupMetadata:
     if group.zarr_format == 2:
-        place.store.put(f"{place.prefix}.zmetadata", group.to_documents()[".zmetadata"])
+        place.put(".zmetadata", group.to_documents()[".zmetadata"])
         return group
     _, after = documents.revise(
         place,

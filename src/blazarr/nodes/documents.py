@@ -140,13 +140,13 @@ def create(place: StorePath, metadata: NodeMetadata, *, overwrite: bool = False)
         create_group_if_missing(parent, metadata.zarr_format)
     (main, document), *others = written.items()
     try:
-        place.store.put(place.prefix + main, document, if_generation=ABSENT)
+        place.put(main, document, if_generation=ABSENT)
     except ConflictError:
         # Somebody else was faster.
         refuse_existing(place, metadata.zarr_format)
         raise
     for name, document in others:
-        place.store.put(place.prefix + name, document)
+        place.put(name, document)
 
 
 def missing_parents(place: StorePath, zarr_format: int) -> list[StorePath]:
@@ -176,7 +176,7 @@ def create_group_if_missing(place: StorePath, zarr_format: int) -> None:
     """Store a group without attributes, unless somebody else has been faster."""
     try:
         for name, document in GroupMetadata(zarr_format=zarr_format).to_documents().items():
-            place.store.put(place.prefix + name, document, if_generation=ABSENT)
+            place.put(name, document, if_generation=ABSENT)
     except ConflictError:
         return
 
@@ -227,7 +227,7 @@ def _write_changed(
         if name in stored and document == old.get(name):
             continue
         generation = stored[name][1] if name in stored else ABSENT
-        place.store.put(place.prefix + name, document, if_generation=generation)
+        place.put(name, document, if_generation=generation)
 
 
 def _names(zarr_format: int) -> tuple[str, ...]:

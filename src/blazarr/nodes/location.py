@@ -8,7 +8,7 @@ from typing import Any
 
 from blazarr.config import config
 from blazarr.errors import BlazarrError, ReadOnlyError
-from blazarr.stores import Generation, Store, store_from
+from blazarr.stores import ANY, Expect, Generation, Store, store_from
 
 
 @dataclass(frozen=True)
@@ -101,6 +101,14 @@ class StorePath:
                 key=self.path,
             )
 
+    def put(self, name: str, document: bytes, if_generation: Generation | Expect = ANY) -> None:
+        """Store a document; see `Store.put`."""
+        try:
+            self.store.put(self.prefix + name, document, if_generation=if_generation)
+        except BlazarrError as error:
+            error.locate(self.store)
+            raise
+
     def read(self, names: Iterable[str]) -> dict[str, tuple[bytes, Generation]]:
         """Return documents by name, with their generations; missing ones are left out."""
         (found,) = read_documents([self], tuple(names))
@@ -121,7 +129,11 @@ class StorePath:
 
     def delete_all(self) -> None:
         """Delete everything below."""
-        self.store.delete_folder(self.path)
+        try:
+            self.store.delete_folder(self.path)
+        except BlazarrError as error:
+            error.locate(self.store)
+            raise
 
 
 def read_documents(
@@ -141,7 +153,12 @@ def read_documents(
     keys = [place.prefix + name for place in places for name in names]
     # One byte more than a document may have is enough to refuse it.
     most = slice(0, config.limits.document_bytes + 1)
-    results = iter(places[0].store.get_many(keys, [most] * len(keys)))
+    store = places[0].store
+    try:
+        results = iter(store.get_many(keys, [most] * len(keys)))
+    except BlazarrError as error:
+        error.locate(store)
+        raise
     found = []
     for _ in places:
         of_place = ((name, next(results)) for name in names)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import blazarr
-from blazarr.errors import ReadOnlyError, SelectionError
+from blazarr.errors import CorruptError, ReadOnlyError, SelectionError, StoreError
 
 VALUES = np.arange(7 * 10, dtype="i4").reshape(7, 10)
 
@@ -546,3 +546,22 @@ def test_stores_with_equal_content_are_two_places():
 
 def test_annotations_may_have_a_parameter():
     assert blazarr.Array[int].__origin__ is blazarr.Array
+
+
+def test_errors_of_chunks_and_documents_name_the_store(tmp_path):
+    array = blazarr.create_array(tmp_path, shape=(4,), chunks=(2,), dtype="i4")
+    array[:] = 1
+    (tmp_path / "c" / "0").write_bytes(b"damaged")
+    with pytest.raises(CorruptError, match="c/0") as damaged:
+        array[:]
+    (tmp_path / "c" / "1").unlink()
+    (tmp_path / "c" / "1").mkdir()
+    with pytest.raises(StoreError, match="c/1") as refused:
+        array[:] = 2
+    (tmp_path / "file").touch()
+    with pytest.raises(StoreError) as impossible:
+        blazarr.create_array(tmp_path / "file" / "x", shape=(4,), dtype="i4")
+    assert str(impossible.value).startswith(f"file://{tmp_path.as_posix()}/file/x: ")
+    for error in (damaged.value, refused.value):
+        assert error.store == f"file://{tmp_path.as_posix()}"
+        assert str(error).startswith(f"{error.store}: ")
