@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from blazarr.engine.array_config import ArrayConfigLike
+from blazarr.errors import GroupNotFoundError
 from blazarr.nodes import classic, opening
 from blazarr.nodes.array import Array
 from blazarr.nodes.group import Group
@@ -58,6 +59,10 @@ def open(
             return node
     if "shape" in kwargs:
         return opening.open_array(place, chosen, zarr_format, config, kwargs)
+    if chosen in {"r", "r+"}:
+        raise GroupNotFoundError(
+            f"there is no array or group at {place}", store=str(place.store), key=place.path
+        )
     if config is not None:
         raise TypeError(f"config configures arrays, but {place} is to be a group")
     return opening.open_group(place, chosen, zarr_format, **kwargs)

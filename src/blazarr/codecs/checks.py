@@ -30,7 +30,8 @@ def check_choice(codec: str, member: str, value: Any, choices: Collection[str]) 
     """Return one of several strings; an enumeration's member counts as its value."""
     value = getattr(value, "value", value)
     if not isinstance(value, str) or value not in choices:
-        raise wrong(codec, member, value, f"one of {list(choices)}")
+        names = [str(getattr(choice, "value", choice)) for choice in choices]
+        raise wrong(codec, member, value, f"one of {names}")
     return value
 
 

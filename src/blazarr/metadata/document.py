@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Mapping
 from typing import Any
 
 from blazarr.config import config
@@ -92,7 +93,27 @@ def _too_deep(limit: int) -> LimitError:
 
 def encode(document: JSON) -> bytes:
     """Encode a document as zarr-python does, indented as config ``json_indent`` says."""
-    return json.dumps(document, indent=config.get("json_indent")).encode()
+    try:
+        return json.dumps(document, indent=config.get("json_indent")).encode()
+    except TypeError as error:
+        found = _foreign(document)
+        if found is None:
+            raise
+        raise TypeError(f"{found}: {error}; .item() and .tolist() convert numpy's") from None
+
+
+def _foreign(value: JSON, path: str = "") -> str | None:
+    """Return the place of the first value that JSON doesn't have."""
+    if value is None or isinstance(value, str | int | float):
+        return None
+    if isinstance(value, Mapping):
+        below = ((f"{path}.{name}" if path else str(name), item) for name, item in value.items())
+    elif isinstance(value, list | tuple):
+        below = ((f"{path}[{place}]", item) for place, item in enumerate(value))
+    else:
+        return path
+    found = (_foreign(item, place) for place, item in below)
+    return next((place for place in found if place is not None), None)
 
 
 class Naming:

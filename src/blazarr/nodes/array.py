@@ -237,12 +237,20 @@ class Array(Described, Selectable):
     def resize(self, new_shape: int | tuple[int, ...]) -> None:
         """Change the shape; chunks that are then outside are deleted.
 
+        A chunk that is cut stays as it is: what was cut is seen again when the array grows back.
+
         Parameters
         ----------
         new_shape
             The new number of elements along each axis.
         """
         shape = layout.parse_shape(new_shape)
+        if len(shape) != self.ndim:
+            raise BlazarrError(
+                f"the new shape {shape} has {len(shape)} dimensions, but the array has {self.ndim}; "
+                "resizing keeps their number",
+                argument="new_shape",
+            )
         self._change_shape(lambda _: shape)
 
     def append(self, data: Any, axis: SupportsIndex = 0) -> tuple[int, ...]:

@@ -259,3 +259,9 @@ def test_many_may_create_the_same_node(tmp_path, zarr_format):
     found = blazarr.open_group(tmp_path)
     assert found["x"][...].tolist() == list(range(8))
     assert sorted(found["a/b"]) == [str(n) for n in range(8)]
+
+
+@pytest.mark.parametrize("mode", ["r", "r+"])
+def test_open_says_that_neither_kind_of_node_is_there(tmp_path, mode):
+    with pytest.raises(NotFoundError, match="no array or group"):
+        blazarr.open(tmp_path / "none", mode=mode)

@@ -212,3 +212,8 @@ def test_a_users_codec_runs_in_python(monkeypatch):
     (step,) = chain.externals
     assert step.encode(b"abc") == b"cba"
     assert step.decode(b"cba") == b"abc"
+
+
+def test_choices_are_shown_as_they_are_written():
+    with pytest.raises(MetadataError, match=r"one of \['lz4', "):
+        codecs.BloscCodec(cname="nope")

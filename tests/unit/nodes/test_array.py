@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import blazarr
-from blazarr.errors import CorruptError, ReadOnlyError, SelectionError, StoreError
+from blazarr.errors import BlazarrError, CorruptError, ReadOnlyError, SelectionError, StoreError
 
 VALUES = np.arange(7 * 10, dtype="i4").reshape(7, 10)
 
@@ -565,3 +565,10 @@ def test_errors_of_chunks_and_documents_name_the_store(tmp_path):
     for error in (damaged.value, refused.value):
         assert error.store == f"file://{tmp_path.as_posix()}"
         assert str(error).startswith(f"{error.store}: ")
+
+
+@pytest.mark.parametrize("shape", [7, (7,), (7, 10, 1)])
+def test_resizing_keeps_the_number_of_axes(array, shape):
+    with pytest.raises(BlazarrError, match="the array has 2"):
+        array.resize(shape)
+    assert array.shape == (7, 10)

@@ -3,6 +3,7 @@
 import json
 from concurrent.futures import ThreadPoolExecutor
 
+import numpy as np
 import pytest
 
 import blazarr
@@ -115,3 +116,9 @@ def test_changing_attributes_leaves_other_members_of_the_document(tmp_path):
     assert changed.pop("attributes") == {"b": 2}
     document.pop("attributes")
     assert changed == document
+
+
+def test_a_value_that_json_does_not_have_is_named(group):
+    with pytest.raises(TypeError, match=r"found\[1\]\.depth: .*float32.*\.item\(\)"):
+        group.attrs["found"] = [1, {"name": "a", "depth": np.float32(2)}]
+    assert dict(group.attrs) == {}
