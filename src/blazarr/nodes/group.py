@@ -12,7 +12,6 @@ import numpy as np
 
 from blazarr.errors import (
     ArrayNotFoundError,
-    BlazarrError,
     ContainsArrayError,
     ContainsGroupError,
     GroupNotFoundError,
@@ -191,22 +190,12 @@ class Group(Creating):
     def __delitem__(self, key: str) -> None:
         """Delete a member with everything below it."""
         self.store_path.require_writable()
-        place = self._below(key)
+        place = self.store_path.below(key)
         if key not in self:
             raise NotFoundError(f"there is no array or group {key!r} in {self.store_path}")
         place.delete_all()
         if self._metadata.consolidated_metadata is not None:
             self._forget(key.strip("/"))
-
-    def _below(self, key: str) -> StorePath:
-        place = self.store_path / key
-        if place == self.store_path:
-            raise BlazarrError(
-                f"{key!r} is {self.store_path} itself and not a member of it, so nothing was "
-                "deleted; give a member's name, or use overwrite=True on the group's own path",
-                argument="key",
-            )
-        return place
 
     def _forget(self, path: str) -> None:
         """Drop a member from the stored consolidated metadata."""
@@ -215,7 +204,7 @@ class Group(Creating):
 
     def __setitem__(self, key: str, value: Any) -> None:
         """Store an array under a name, replacing what is there."""
-        self._below(key)
+        self.store_path.below(key)
         value = np.asarray(value)
         self._create(
             key, {"shape": value.shape, "dtype": value.dtype, "data": value, "overwrite": True}

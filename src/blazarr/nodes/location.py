@@ -58,6 +58,17 @@ class StorePath:
             raise BlazarrError(f"a path holds neither '.' nor '..': {path!r}", argument="path")
         return StorePath(self.store, "/".join(parts))
 
+    def below(self, path: str) -> StorePath:
+        """Return a place below; a path that comes back to this place itself is an error."""
+        place = self / path
+        if place == self:
+            raise BlazarrError(
+                f"{path!r} is {self} itself and not a member of it, so nothing was deleted; give "
+                "a member's name, or use overwrite=True on the group's own path",
+                argument="path",
+            )
+        return place
+
     def child(self, name: str) -> StorePath:
         """Return the place of what a listing calls `name`, which may hold any character."""
         return StorePath(self.store, f"{self.prefix}{name}")
