@@ -42,7 +42,8 @@ test: $(STAMP)/core $(STAMP)/group-test
 thorough: $(STAMP)/core $(STAMP)/group-test
 	$(BIN)/python -m pytest -n 2 --hypothesis-profile thorough -m hypothesis
 
-check: $(STAMP)/core $(STAMP)/group-check
+# The tests' packages too: types of what they have are looked at.
+check: $(STAMP)/core $(STAMP)/group-test $(STAMP)/group-check
 	$(BIN)/ruff format --check
 	$(BIN)/ruff check
 	$(BIN)/mypy
