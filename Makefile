@@ -5,7 +5,7 @@ SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test thorough check format parity parity-tests bench gpu-check wheel notices clean
+.PHONY: help demo test thorough check format parity parity-tests compat bench gpu-check wheel notices clean
 
 PYTHON ?= $(shell tools/python.sh)
 VENV := .venv
@@ -26,6 +26,7 @@ help:
 	@echo "make format    let the formatters change the sources"
 	@echo "make parity    compare the public names with zarr-python's; writes docs/parity.md"
 	@echo "make parity-tests  zarr-python's own tests, run on blazarr; writes docs/parity-tests.md"
+	@echo "make compat    other projects' tests of codec pipelines, run with blazarr's"
 	@echo "make bench     blazarr beside its peers; writes benchmarks/results"
 	@echo "make gpu-check what can be checked of the GPU code without a GPU (fetches 600 MB of NVIDIA's wheels)"
 	@echo "make wheel     build a wheel into dist"
@@ -61,6 +62,9 @@ parity: $(STAMP)/core $(STAMP)/group-test
 
 parity-tests: $(STAMP)/core $(STAMP)/group-parity
 	$(BIN)/python tools/zarr_tests/run.py
+
+compat: $(STAMP)/core $(STAMP)/group-compat
+	tools/compat.sh $(BIN)/python
 
 bench: $(STAMP)/core $(STAMP)/group-bench
 	$(BIN)/python benchmarks/run.py

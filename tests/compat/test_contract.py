@@ -49,6 +49,10 @@ def test_equal_arrays_compare_equal(array, folder):
     assert pipeline_of(array) != pipeline_of(other)
 
 
+@pytest.mark.skipif(
+    "read_missing_chunks" not in str(zarr.config.defaults),
+    reason="this zarr-python fills missing chunks always",
+)
 def test_missing_chunks_are_told(folder):
     zarr.create_array(folder, shape=8, chunks=4, dtype="i4")[:4] = 1
     array = zarr.open_array(folder, config={"read_missing_chunks": False})
@@ -73,6 +77,7 @@ def test_results_of_any_layout(array, kind):
     np.testing.assert_array_equal(out, np.arange(90).reshape(10, 9))
 
 
+@pytest.mark.filterwarnings("ignore::zarr.errors.UnstableSpecificationWarning")
 @pytest.mark.parametrize("zarr_format", [2, 3])
 @pytest.mark.parametrize("dtype", [">i4", ">f8", ">c16", ">M8[s]", ">U3"])
 def test_other_byte_orders(zarr_format, dtype):
@@ -326,7 +331,7 @@ def test_names_of_zarrs_python_exist():
 
 
 def test_cells_beyond_a_shard_s_array_are_kept(own_pipeline):
-    array = zarr.create_array({}, shape=4, chunks=2, shards=4, dtype="i2")
+    array = zarr.create_array({}, shape=(4,), chunks=(2,), shards=(4,), dtype="i2")
     array[:] = [1, 2, 3, 4]
     array.resize((3,))
     array[:] = [9, 9, 9]
@@ -336,7 +341,9 @@ def test_cells_beyond_a_shard_s_array_are_kept(own_pipeline):
 
 def test_partial_reads_of_shards_fetch_little():
     store = LoggingStore(MemoryStore(), log_level="CRITICAL")
-    array = zarr.create_array(store, shape=4096, chunks=64, shards=4096, dtype="i4", compressors=None)
+    array = zarr.create_array(
+        store, shape=(4096,), chunks=(64,), shards=(4096,), dtype="i4", compressors=None
+    )
     array[:] = range(4096)
     store.counter.clear()
     np.testing.assert_array_equal(array[100:200], range(100, 200))

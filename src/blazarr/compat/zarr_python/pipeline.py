@@ -12,6 +12,7 @@ import numpy.typing as npt
 from zarr.abc.codec import Codec, CodecPipeline
 from zarr.abc.store import Store
 from zarr.codecs._v2 import V2Codec
+from zarr.core import codec_pipeline
 from zarr.core.array_spec import ArrayConfig, ArraySpec
 from zarr.core.buffer import Buffer, NDBuffer, default_buffer_prototype
 from zarr.core.codec_pipeline import BatchedCodecPipeline
@@ -24,6 +25,9 @@ from blazarr.compat.zarr_python.transfer import Item
 from blazarr.errors import UnsupportedError
 
 log = logging.getLogger("blazarr.zarr_python")
+
+# Until zarr-python 3.2 an array's codecs have learned from it already, and a pipeline can't be told again.
+_EVOLVES = hasattr(codec_pipeline, "codecs_from_list_unchecked")
 
 _PRESENT = {"status": "present"}
 _MISSING = {"status": "missing"}
@@ -201,7 +205,8 @@ def _own_pipeline(metadata: ZarrMetadata) -> BatchedCodecPipeline:
         config=config,
         prototype=default_buffer_prototype(),
     )
-    return BatchedCodecPipeline.from_codecs(codecs).evolve_from_array_spec(spec)
+    own = BatchedCodecPipeline.from_codecs(codecs)
+    return own.evolve_from_array_spec(spec) if _EVOLVES else own
 
 
 def _size(engine: Engine, items: list[Item], memory: npt.NDArray[Any]) -> int:
