@@ -347,4 +347,4 @@ def test_partial_reads_of_shards_fetch_little():
     array[:] = range(4096)
     store.counter.clear()
     np.testing.assert_array_equal(array[100:200], range(100, 200))
-    assert store.counter["get"] + store.counter["get_ranges"] <= 3
+    assert store.counter["get"] + store.counter["get_ranges"] <= 4
