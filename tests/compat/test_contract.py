@@ -348,3 +348,13 @@ def test_partial_reads_of_shards_fetch_little():
     store.counter.clear()
     np.testing.assert_array_equal(array[100:200], range(100, 200))
     assert store.counter["get"] + store.counter["get_ranges"] <= 4
+
+
+def test_many_bytes_of_other_stores_come_in_waves(monkeypatch):
+    from blazarr.compat.zarr_python import pipeline
+
+    monkeypatch.setattr(pipeline, "_WAVE", 8)
+    monkeypatch.setattr(pipeline, "_LEAST", 3)
+    array = zarr.create_array(Upper(), shape=(10,), chunks=(1,), dtype="i4", fill_value=-1)
+    array[:8] = range(8)
+    np.testing.assert_array_equal(array[:], [*range(8), -1, -1])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import math
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -20,14 +21,20 @@ from zarr.core.metadata import ArrayV2Metadata
 
 from blazarr.compat.zarr_python import settings
 from blazarr.compat.zarr_python.arrays import Engine, ZarrMetadata
-from blazarr.compat.zarr_python.places import place_of
+from blazarr.compat.zarr_python.places import Place, place_of
 from blazarr.compat.zarr_python.transfer import Item
+from blazarr.engine.chunks import ChunkBatch
 from blazarr.errors import UnsupportedError
 
 log = logging.getLogger("blazarr.zarr_python")
 
 # Until zarr-python 3.2 an array's codecs have learned from it already, and a pipeline can't be told again.
 _EVOLVES = hasattr(codec_pipeline, "codecs_from_list_unchecked")
+
+# Encoded chunks of other stores are held until they are decoded: at most about so many decoded bytes of them, but so
+# many chunks that requests can go side by side.
+_WAVE = 256 << 20
+_LEAST = 32
 
 _PRESENT = {"status": "present"}
 _MISSING = {"status": "missing"}
@@ -138,15 +145,14 @@ class BlazarrCodecPipeline(CodecPipeline):
         target: Any = out.as_ndarray_like()
         direct = isinstance(target, np.ndarray) and target.dtype == engine.dtype
         memory: npt.NDArray[Any] = target if direct else np.empty(out.shape, engine.dtype)
-        chunks = engine.batch(items, memory, drop_axes)
-        if chunks is None:
+        work = _Work.of(engine, items, memory, drop_axes)
+        if work is None:
             self._refuse("a selection has a form that only numpy knows")
             return await self.own.read(items, out, drop_axes)
-        size = _size(engine, items, memory)
-        present = await place_of(items).read(items, chunks, size)
+        present = [await work.place.read(*wave, work.size) for wave in work.waves]
         if not direct:
             out[...] = items[0][1].prototype.nd_buffer.from_numpy_array(memory)
-        return tuple(_PRESENT if there else _MISSING for there in present)
+        return tuple(_PRESENT if there else _MISSING for wave in present for there in wave)
 
     async def write(
         self, batch_info: Iterable[Item], value: NDBuffer, drop_axes: tuple[int, ...] = ()
@@ -160,12 +166,13 @@ class BlazarrCodecPipeline(CodecPipeline):
             await self.own.write(items, value, drop_axes)
             return
         memory: npt.NDArray[Any] = value.as_numpy_array().astype(engine.dtype, copy=False)
-        chunks = engine.batch(items, memory, drop_axes)
-        if chunks is None:
+        work = _Work.of(engine, items, memory, drop_axes)
+        if work is None:
             self._refuse("a selection has a form that only numpy knows")
             await self.own.write(items, value, drop_axes)
             return
-        await place_of(items).write(items, chunks, _size(engine, items, memory))
+        for wave in work.waves:
+            await work.place.write(*wave, work.size)
 
     def _fitting_engine(self) -> Engine | None:
         if self._engine is None and self._unfit is None:
@@ -209,7 +216,32 @@ def _own_pipeline(metadata: ZarrMetadata) -> BatchedCodecPipeline:
     return own.evolve_from_array_spec(spec) if _EVOLVES else own
 
 
-def _size(engine: Engine, items: list[Item], memory: npt.NDArray[Any]) -> int:
-    """Bytes that are about to be decoded or encoded, as far as can be told at a glance."""
-    chunk: int = math.prod(items[0][1].shape) * engine.dtype.itemsize
-    return max(memory.nbytes, chunk * len(items))
+@dataclass(frozen=True)
+class _Work:
+    """A batch, where its chunks are, and its parts that are done one after another."""
+
+    place: Place
+    waves: list[tuple[list[Item], ChunkBatch]]
+    # Bytes of a wave, as far as can be told at a glance.
+    size: int
+
+    @classmethod
+    def of(
+        cls,
+        engine: Engine,
+        items: list[Item],
+        memory: npt.NDArray[Any],
+        drop_axes: tuple[int, ...],
+    ) -> _Work | None:
+        """Take a batch; None where only numpy knows what it means."""
+        place = place_of(items)
+        chunk: int = math.prod(items[0][1].shape) * engine.dtype.itemsize
+        count = max(_LEAST, _WAVE // max(chunk, 1)) if place.holds_bytes else len(items)
+        waves = []
+        for start in range(0, len(items), count):
+            wave = items[start : start + count]
+            chunks = engine.batch(wave, memory, drop_axes)
+            if chunks is None:
+                return None
+            waves.append((wave, chunks))
+        return cls(place, waves, max(memory.nbytes, chunk * len(items)))

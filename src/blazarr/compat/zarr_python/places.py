@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Protocol, TypeVar
+from typing import Any, ClassVar, Protocol, TypeVar
 
 import numpy as np
 from zarr.core.buffer import Buffer, default_buffer_prototype
@@ -38,7 +38,15 @@ Result = TypeVar("Result")
 
 
 class Place(Protocol):
-    """A kind of store."""
+    """A kind of store.
+
+    Attributes
+    ----------
+    holds_bytes
+        Whether the encoded bytes of a whole batch are in memory at once.
+    """
+
+    holds_bytes: ClassVar[bool]
 
     async def read(self, items: list[Item], chunks: ChunkBatch, size: int) -> bytes:
         """Read a batch of about `size` bytes; a byte for each chunk: whether it was there."""
@@ -57,6 +65,8 @@ async def run(work: Callable[[], Result], size: int) -> Result:
 @dataclass(frozen=True)
 class Folder:
     """A `LocalStore` that nobody changed."""
+
+    holds_bytes: ClassVar[bool] = False
 
     store: LocalStore
 
@@ -85,6 +95,8 @@ class Folder:
 @dataclass(frozen=True)
 class Memory:
     """A `MemoryStore` that nobody changed: a dictionary of buffers."""
+
+    holds_bytes: ClassVar[bool] = False
 
     store: MemoryStore
 
@@ -115,6 +127,8 @@ class Memory:
 @dataclass(frozen=True)
 class Elsewhere:
     """Any other store, by its own methods."""
+
+    holds_bytes: ClassVar[bool] = True
 
     async def read(self, items: list[Item], chunks: ChunkBatch, size: int) -> bytes:
         """Fetch what is wanted, then decode it."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-
 from zarr.core.config import config
 
 
@@ -25,12 +23,6 @@ def strict() -> bool:
 def validate_checksums() -> bool:
     """Whether checksums of chunks are verified."""
     return _pipeline("validate_checksums") is not False
-
-
-def requests() -> int:
-    """How many requests a store is sent at once."""
-    limit = config.get("async.concurrency")
-    return int(limit) if limit else 4 * (os.cpu_count() or 1)
 
 
 def _pipeline(name: str) -> int | bool | None:
