@@ -172,18 +172,18 @@ fn encoded(source: &Source) -> i64 {
     }
 }
 
-/// What the columns of a staged row hold: a state by number, where its bytes are, how they are shuffled, and its check.
+/// What the columns of a staged row hold: a state by number, where its bytes are, how they are shuffled.
 fn outcome<'py>(py: Python<'py>, staged: &[Staged]) -> PyResult<Bound<'py, PyDict>> {
-    let mut rows: [Vec<i64>; 7] = Default::default();
-    let mut streams: [Vec<i64>; 6] = Default::default();
+    let mut rows: [Vec<i64>; 5] = Default::default();
+    let mut streams: [Vec<i64>; 8] = Default::default();
     for (number, staged) in staged.iter().enumerate() {
         let row = match staged {
-            Staged::Deferred => [0; 7],
-            Staged::Absent => [1, 0, 0, 0, 0, 0, 0],
-            Staged::ForHost => [2, 0, 0, 0, 0, 0, 0],
-            Staged::Decoded(range) => [3, range.start as i64, 0, 0, 0, 0, 0],
-            Staged::Plain(range) => [4, range.start as i64, 0, 0, 0, 0, 0],
-            Staged::Frame(found, planes, check) => {
+            Staged::Deferred => [0; 5],
+            Staged::Absent => [1, 0, 0, 0, 0],
+            Staged::ForHost => [2, 0, 0, 0, 0],
+            Staged::Decoded(range) => [3, range.start as i64, 0, 0, 0],
+            Staged::Plain(range) => [4, range.start as i64, 0, 0, 0],
+            Staged::Frame(found, planes) => {
                 for stream in found {
                     push(
                         &mut streams,
@@ -194,25 +194,26 @@ fn outcome<'py>(py: Python<'py>, staged: &[Staged]) -> PyResult<Bound<'py, PyDic
                             stream.len as i64,
                             stream.to as i64,
                             stream.decoded as i64,
+                            stream.check.kind as i64,
+                            i64::from(stream.check.value),
                         ],
                     );
                 }
-                let shuffle = [planes.kind as i64, planes.size as i64, planes.block as i64];
-                let [kind, size, block] = shuffle;
-                let check = [check.kind as i64, i64::from(check.value)];
-                [5, 0, kind, size, block, check[0], check[1]]
+                let [kind, size, block] =
+                    [planes.kind as i64, planes.size as i64, planes.block as i64];
+                [5, 0, kind, size, block]
             }
         };
         push(&mut rows, row);
     }
     let columns = PyDict::new(py);
-    let names = [
-        "state", "offset", "planes", "size", "block", "check", "value",
-    ];
+    let names = ["state", "offset", "planes", "size", "block"];
     for (name, column) in names.iter().zip(&rows) {
         columns.set_item(name, words(py, column))?;
     }
-    let names = ["row", "format", "from", "length", "to", "makes"];
+    let names = [
+        "row", "format", "from", "length", "to", "makes", "check", "value",
+    ];
     for (name, column) in names.iter().zip(&streams) {
         columns.set_item(format!("stream_{name}"), words(py, column))?;
     }

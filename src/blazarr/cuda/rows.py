@@ -109,6 +109,8 @@ class Streams:
     length: Words
     to: Words
     makes: Words
+    check: Words
+    value: Words
 
 
 @dataclass(frozen=True)
@@ -118,8 +120,6 @@ class Staged:
     state: Words
     offset: Words
     shuffled: Words
-    check: Words
-    value: Words
     streams: Streams
     used: int
 
@@ -130,13 +130,11 @@ class Staged:
         def words(name: str) -> Words:
             return np.frombuffer(columns[name], np.int64)
 
-        names = ("row", "format", "from", "length", "to", "makes")
+        names = ("row", "format", "from", "length", "to", "makes", "check", "value")
         return cls(
             words("state"),
             words("offset"),
             np.stack([words(name) for name in ("planes", "size", "block")], axis=1),
-            words("check"),
-            words("value"),
             Streams(*(words(f"stream_{name}") for name in names)),
             columns["used"],
         )

@@ -24,9 +24,10 @@ WAVES = 4
 
 _ROW_COLUMNS = 8
 _AXIS_COLUMNS = 5
-# Of the arrays that name a stream: four addresses and lengths in, a length and a status out.
-_STREAM_BYTES = 4 * 8
-_STREAM_RESULTS = 8 + 4
+# Of the arrays that name a stream: four numbers for its decoder and four for its checksum in, a
+# length, a status and the checksum out.
+_STREAM_BYTES = (4 + 4) * 8
+_STREAM_RESULTS = 8 + 4 + 8
 # Arrays over the rows of a wave besides the table: for placing and checks, and for each filter.
 _ROW_ARRAYS = 8
 _FILTER_ARRAYS = 7
@@ -148,9 +149,9 @@ def _sizes(device: Device, program: Program, demand: Demand, size: int) -> Sizes
         decoded=decoded,
         sides=(2 if program.filters else 1) if decoded else 0,
         temp=int(aligned(max(temps, default=0))),
-        sums=int(aligned(size // 32 + rows * 32)) if decoded else 0,
+        sums=int(aligned(size // 32 + (rows + streams) * 32)) if decoded else 0,
         table=int(aligned(streams * _STREAM_BYTES + rows * row_bytes + 8192)),
-        results=int(aligned(streams * _STREAM_RESULTS + rows * 8 + 1024)),
+        results=int(aligned(streams * _STREAM_RESULTS + 1024)),
         chunks=size,
         rows=rows,
         streams=streams,

@@ -158,11 +158,9 @@ class Wave:
                 self._copy(run, chosen)
             else:
                 self._batch(run, results, Format(number), chosen)
-        for kind in np.unique(self._staged.check[frames]).tolist():
+        for kind in np.unique(streams.check).tolist():
             if kind != checks.Check.NONE:
-                self._check(
-                    run, results, kind, np.flatnonzero(frames & (self._staged.check == kind))
-                )
+                self._check(run, results, kind, np.flatnonzero(streams.check == kind))
 
     def _copy(self, run: Launcher, chosen: Words) -> None:
         streams = self._staged.streams
@@ -195,11 +193,13 @@ class Wave:
         self._expected.append((rows, statuses.view(np.int32), np.zeros(len(chosen), np.int32)))
 
     def _check(self, run: Launcher, results: Any, kind: int, chosen: Words) -> None:
+        streams = self._staged.streams
         found, address = results.room(8 * len(chosen))
-        contents = self._contents()[chosen]
-        checks.launch(run, kind, self._bases[chosen], contents, address)
+        data = self._bases[streams.row[chosen]] + streams.to[chosen]
+        checks.launch(run, kind, data, streams.makes[chosen], address)
         # Of the 64 bits the low half counts.
-        self._expected.append((chosen, found.view(np.uint32)[::2], self._staged.value[chosen]))
+        due = streams.value[chosen]
+        self._expected.append((streams.row[chosen], found.view(np.uint32)[::2], due))
 
     def _filter(self, run: Launcher) -> None:
         state = self._staged.state

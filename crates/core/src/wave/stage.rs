@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use bytes::Bytes;
 
 use super::rows::{Row, Rows, Source, leaf};
-use super::streams::{ALIGNMENT, Check, Format, FrameCodec, Planes, Stream};
+use super::streams::{ALIGNMENT, Format, FrameCodec, Planes, Stream};
 use crate::arena::{Arena, lease, room};
 use crate::array::Array;
 use crate::codec::Size;
@@ -88,7 +88,7 @@ pub enum Staged {
     /// As the device's first step takes it, apart from a compressor.
     Plain(Range<usize>),
     /// A frame; its streams' offsets are in the memory.
-    Frame(Vec<Stream>, Planes, Check),
+    Frame(Vec<Stream>, Planes),
 }
 
 /// Stages `order.rows`; their outcomes, in that order.
@@ -349,7 +349,7 @@ impl Stager<'_> {
                 return Ok(Staged::ForHost);
             }
         }
-        Ok(Staged::Frame(frame.streams, frame.planes, frame.check))
+        Ok(Staged::Frame(frame.streams, frame.planes))
     }
 
     /// Moves a stream that has to begin at a multiple of 4 bytes and does not.

@@ -38,6 +38,7 @@ pub struct Stream {
     pub len: usize,
     pub to: usize,
     pub decoded: usize,
+    pub check: Check,
 }
 
 /// How the decoded streams are shuffled: in blocks of `block` bytes, elements of `size`.
@@ -57,7 +58,7 @@ pub enum PlanesKind {
     Bits = 2,
 }
 
-/// A checksum of the decoded streams, still to be compared.
+/// A checksum of a stream's content, still to be compared.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Check {
     pub kind: CheckKind,
@@ -79,7 +80,14 @@ pub enum CheckKind {
 pub struct Frame {
     pub streams: Vec<Stream>,
     pub planes: Planes,
-    pub check: Check,
+}
+
+impl Frame {
+    fn is_unchecked(&self) -> bool {
+        self.streams
+            .iter()
+            .all(|stream| stream.check == Check::default())
+    }
 }
 
 /// The codec whose frames a device decodes.
@@ -144,9 +152,9 @@ fn alone(format: Format, range: std::ops::Range<usize>, decoded: usize, check: C
             len: range.len(),
             to: 0,
             decoded,
+            check,
         }],
         planes: Planes::default(),
-        check,
     }
 }
 
@@ -230,10 +238,9 @@ fn gzip(src: &[u8], decoded: usize) -> Option<Frame> {
 
 fn zlib(src: &[u8], decoded: usize) -> Option<Frame> {
     let stream = zlib_stream(src)?;
-    let sum = src.last_chunk::<4>()?;
     let check = Check {
         kind: CheckKind::Adler32,
-        value: u32::from_be_bytes(*sum),
+        value: u32::from_be_bytes(*src.last_chunk::<4>()?),
     };
     Some(alone(Format::Deflate, stream, decoded, check))
 }
@@ -257,32 +264,24 @@ fn blosc(src: &[u8], decoded: usize) -> Option<Frame> {
     };
     let mut streams = Vec::with_capacity(found.streams.len());
     for stream in &found.streams {
-        let mut range = stream.offset..stream.offset + stream.len;
-        let format = match stream.len == stream.decoded {
-            true => Format::Stored,
-            false => format?,
+        let range = stream.offset..stream.offset + stream.len;
+        let decoded = stream.decoded;
+        let whole = 0..stream.len;
+        let inner = match format {
+            _ if stream.len == decoded => alone(Format::Stored, whole, decoded, Check::default()),
+            Some(Format::Deflate) => zlib(&src[range], decoded)?,
+            // No writer puts checksums there, and the device's want their data aligned.
+            Some(Format::Zstd) => zstd(&src[range], decoded).filter(Frame::is_unchecked)?,
+            other => alone(other?, whole, decoded, Check::default()),
         };
-        if format == Format::Deflate {
-            let inner = zlib_stream(&src[range.clone()])?;
-            range = range.start + inner.start..range.start + inner.end;
-        }
-        if format == Format::Zstd {
-            zstd(&src[range.clone()], stream.decoded)?;
-        }
-        streams.push(Stream {
-            format,
-            offset: range.start,
-            len: range.len(),
+        streams.extend(inner.streams.into_iter().map(|part| Stream {
+            offset: part.offset + stream.offset,
             to: stream.to,
-            decoded: stream.decoded,
-        });
+            ..part
+        }));
     }
     let planes = planes(&found);
-    Some(Frame {
-        streams,
-        planes,
-        check: Check::default(),
-    })
+    Some(Frame { streams, planes })
 }
 
 fn planes(found: &Layout) -> Planes {
