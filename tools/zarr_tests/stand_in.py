@@ -25,9 +25,11 @@ from typing import Any
 
 import pytest
 import stand_in_stores
+from hypothesis.extra.numpy import array_shapes
 
 import blazarr
 from blazarr.engine.array_config import ArrayConfig
+from blazarr.nodes import request
 from blazarr.stores import resolve
 
 # Modules that the tests import; loaded before blazarr takes the name.
@@ -65,11 +67,11 @@ PUBLIC = {
 STORES = {
     "LocalStore": stand_in_stores.LocalStore,
     "MemoryStore": stand_in_stores.MemoryStore,
+    "ZipStore": stand_in_stores.ZipStore,
     **{
         name: stand_in_stores.absent(name)
         for name in (
             "FsspecStore", "LatencyStore", "LoggingStore", "ManagedMemoryStore", "ObjectStore", "WrapperStore",
-            "ZipStore",
         )
     },
 }  # fmt: skip
@@ -97,6 +99,21 @@ def of_facade(original: Any) -> Any:
             original(node, metadata, *args, **kwargs)
 
     return init
+
+
+def show_grids(inside: ModuleType) -> None:
+    """Let metadata say its grid as zarr-python's model, and let `chunks` be one."""
+    parse = request.chunks_from_argument
+
+    def chunks(given: Any, *args: Any, **kwargs: Any) -> Any:
+        if hasattr(given, "chunk_shapes"):
+            return blazarr.grids.parse_grid(given.to_dict(), args[0])
+        return parse(given, *args, **kwargs)
+
+    request.chunks_from_argument = chunks
+    blazarr.metadata.ArrayMetadata.chunk_grid = property(
+        lambda metadata: inside.parse_chunk_grid(metadata.grid.to_json())
+    )
 
 
 def create_array_metadata(*, shape: Any, dtype: Any, fill_value: Any = 0, **options: Any) -> Any:
@@ -219,6 +236,10 @@ def take_the_place() -> None:
     sys.meta_path.insert(0, Finder(real))
     # blazarr asks zarr-python for codecs that it hasn't got itself, which would now ask blazarr.
     importlib.import_module("blazarr.codecs.zarr_python").adapted_class = lambda _: None
+    show_grids(real["zarr.core.metadata.v3"])
+    # Its models of metadata hold codecs; blazarr's hold what documents say of them.
+    strategies = importlib.import_module("zarr.testing.strategies")
+    strategies.sharded_arrays = lambda shapes=array_shapes(max_dims=4): strategies.simple_arrays(shapes=shapes)
     resolve.MemoryStore = stand_in_stores.MemoryStore
     resolve.LocalStore = stand_in_stores.LocalStore
     ArrayConfig.from_dict = ArrayConfig.parse

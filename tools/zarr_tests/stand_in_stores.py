@@ -88,6 +88,10 @@ class LocalStore(Awaited, blazarr.stores.LocalStore):
     """A folder."""
 
 
+class ZipStore(Awaited, blazarr.stores.ZipStore):
+    """A zip file."""
+
+
 class Absent:
     """A store that blazarr hasn't got yet: tests that want it are skipped."""
 

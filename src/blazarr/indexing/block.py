@@ -65,6 +65,12 @@ def _chunk_range(item: Any, axis: int, chunks: int) -> tuple[int, int]:
             raise SelectionError(
                 f"a block slice takes a step of 1 only, not {item.step} (axis {axis})"
             )
+        start = as_integer(item.start)
+        # As zarr-python does, unlike numpy: who writes blocks that aren't there should know.
+        if chunks and start is not None and not -chunks <= start < chunks:
+            raise BoundsCheckError(
+                f"block {start} is out of bounds for axis {axis} with {chunks} chunks"
+            )
         blocks = axis_slice(item, axis, chunks)
         return blocks.start, blocks.start + blocks.count
     index = as_integer(item)

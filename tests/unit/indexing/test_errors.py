@@ -109,6 +109,8 @@ def test_mask_of_a_point():
     ("key", "text"),
     [
         ((4, 0), "block 4 is out of bounds for axis 0 with 4 chunks"),
+        ((slice(4, 6), 0), "block 4 is out of bounds for axis 0 with 4 chunks"),
+        ((slice(-5, None), 0), "block -5 is out of bounds for axis 0 with 4 chunks"),
         ((0, -5), "block -5 is out of bounds for axis 1 with 4 chunks"),
         (slice(0, 3, 2), "step of 1 only, not 2"),
         ([0, 1], "expected an integer or a slice with step 1"),

@@ -98,8 +98,13 @@ def test_blocks_are_whole_chunks(data):
     shape = data.draw(positive_shapes)
     chunks = tuple(data.draw(st.integers(1, 11)) for _ in shape)
     counts = [-(-n // c) for n, c in zip(shape, chunks, strict=True)]
-    bound = st.none() | st.integers(-12, 12)
-    key = tuple(data.draw(st.integers(-n, n - 1) | st.builds(slice, bound, bound)) for n in counts)
+    stop = st.none() | st.integers(-12, 12)
+    key = tuple(
+        data.draw(
+            st.integers(-n, n - 1) | st.builds(slice, st.none() | st.integers(-n, n - 1), stop)
+        )
+        for n in counts
+    )
     array = numbered(shape)
     expected = array
     for axis, (item, count, chunk) in enumerate(zip(key, counts, chunks, strict=True)):
