@@ -10,32 +10,71 @@ _STORES = "awaits zarr-python's methods of stores or `StorePath`, or counts what
 
 REASONS = (
     (r"'(Array|AsyncArray|Group|AsyncGroup)' (object )?has no attribute '_", _PRIVATE),
-    (r"_FACADE|_Facade.__init__|AsyncNode|__init__\(\) got an unexpected keyword argument 'metadata'",
-     "makes a facade of metadata and place; here it is made of the node (docs/parity.md)"),
-    (r"Array(V2|V3)?Metadata|GroupMetadata|ConsolidatedMetadata|extra_fields|to_buffer_dict|_from_bytes", _MODELS),
-    (r"Unexpected metadata type|create_rooted_hierarchy|_parse_hierarchy|contains other nodes|build_metadata",
-     _INTERNAL),
+    (
+        r"_FACADE|_Facade.__init__|AsyncNode|__init__\(\) got an unexpected keyword argument 'metadata'",
+        "makes a facade of metadata and place; here it is made of the node (docs/parity.md)",
+    ),
+    (
+        r"Array(V2|V3)?Metadata|GroupMetadata|ConsolidatedMetadata|extra_fields|to_buffer_dict|_from_bytes",
+        _MODELS,
+    ),
+    (
+        r"Unexpected metadata type|create_rooted_hierarchy|_parse_hierarchy|contains other nodes|build_metadata",
+        _INTERNAL,
+    ),
     (r"Unsupported type for store_like|ChunkGrid' has no attribute 'from_sizes'", _INTERNAL),
-    (r"auto_partition_auto_shards|unbuildable_node|test_group_delitem_consolidated\[|to_dict_order|"
-     r"TestInfo|test_with_config_polymorphism|has no attribute 'to_json'", _INTERNAL),
-    (r"test_v3_chunk_encoding|test_v2_chunk_encoding|test_default_filters_compressors|test_roundtrip_numcodecs",
-     "compares with objects of zarr-python's codec classes; blazarr's say the same to `to_dict` and in documents"),
-    (r"'StorePath' object has no attribute|'coroutine' object is not subscriptable|test_accessed_chunks", _STORES),
+    (
+        r"auto_partition_auto_shards|unbuildable_node|test_group_delitem_consolidated\[|to_dict_order|"
+        r"TestInfo|test_with_config_polymorphism|has no attribute 'to_json'",
+        _INTERNAL,
+    ),
+    (
+        r"test_v3_chunk_encoding|test_v2_chunk_encoding|test_default_filters_compressors|test_roundtrip_numcodecs",
+        "compares with objects of zarr-python's codec classes; blazarr's say the same to `to_dict` and in documents",
+    ),
+    (
+        r"'StorePath' object has no attribute|'coroutine' object is not subscriptable|test_accessed_chunks",
+        _STORES,
+    ),
     (r"nests deeper than", "documents that nest deeper than `limits.json_depth` are refused"),
-    (r"test_v2_with_v3_compressor", "codecs of format 3 are taken in format 2 too, where it has them"),
-    (r"resize_sharded_keeps_cells",
-     "cells beyond the shape of a shard that is written whole are reset, as zarr-python does for chunks"),
-    (r"special_complex_fill", "a NaN of other bits than the usual is written with its bits, as format 3 allows"),
-    (r"test_default_endianness", "byte order is the `bytes` codec's in format 3; results are in the machine's"),
-    (r"delitem_consolidated_aliased", "handles are independent: the parent's sees the deletion when opened again"),
-    (r"self_consolidating|non_consolidating|TestOpenMode",
-     "no store of blazarr refuses consolidated metadata"),
+    (
+        r"test_v2_with_v3_compressor",
+        "codecs of format 3 are taken in format 2 too, where it has them",
+    ),
+    (
+        r"resize_sharded_keeps_cells",
+        "cells beyond the shape of a shard that is written whole are reset, as zarr-python does for chunks",
+    ),
+    (
+        r"special_complex_fill",
+        "a NaN of other bits than the usual is written with its bits, as format 3 allows",
+    ),
+    (
+        r"test_default_endianness",
+        "byte order is the `bytes` codec's in format 3; results are in the machine's",
+    ),
+    (
+        r"delitem_consolidated_aliased",
+        "handles are independent: the parent's sees the deletion when opened again",
+    ),
+    (
+        r"self_consolidating|non_consolidating|TestOpenMode",
+        "no store of blazarr refuses consolidated metadata",
+    ),
     (r"mixed_zarr_format", "hierarchies may have nodes of both formats"),
-    (r"test_no_overwrite_load", "`load` says that there is nothing, where zarr-python makes a group"),
+    (
+        r"test_no_overwrite_load",
+        "`load` says that there is nothing, where zarr-python makes a group",
+    ),
     (r"test_save_group_storage_options", "`local://` is fsspec's name for a folder"),
-    (r"[Pp]ickle", "pickled chunks are opened where `array.allow_unsafe_pickle_decode` is on; numcodecs' own switch "
-     "isn't asked"),
-    (r"DID NOT RAISE IndexError|did not raise .*IndexError",
-     "the selection means one thing only, so it is read: negative steps, masks of the first axis, nested lists"),
+    (
+        r"[Pp]ickle",
+        "pickled chunks are opened where `array.allow_unsafe_pickle_decode` is on; numcodecs' own switch "
+        "isn't asked",
+    ),
+    (
+        r"DID NOT RAISE IndexError|did not raise .*IndexError",
+        "the selection means one thing only, so it is read: negative steps, masks of the first axis, nested lists",
+    ),
     (r"DID NOT WARN", "the warning is not given"),
 )

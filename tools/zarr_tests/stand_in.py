@@ -8,6 +8,7 @@ own, unless it is a public object by another path: `zarr.core.group.Group` is `b
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import importlib
 import importlib.abc
 import importlib.util
@@ -239,9 +240,14 @@ def take_the_place() -> None:
     show_grids(real["zarr.core.metadata.v3"])
     # Its models of metadata hold codecs; blazarr's hold what documents say of them.
     strategies = importlib.import_module("zarr.testing.strategies")
-    strategies.sharded_arrays = lambda shapes=array_shapes(max_dims=4): strategies.simple_arrays(shapes=shapes)
+    strategies.sharded_arrays = lambda shapes=array_shapes(max_dims=4): strategies.simple_arrays(
+        shapes=shapes
+    )
     resolve.MemoryStore = stand_in_stores.MemoryStore
     resolve.LocalStore = stand_in_stores.LocalStore
+    ArrayConfig.to_dict = dataclasses.asdict
+    of_numpy = real["zarr.core.dtype"].get_data_type_from_native_dtype
+    blazarr.AsyncArray._zdtype = property(lambda array: of_numpy(array.dtype))
     ArrayConfig.from_dict = ArrayConfig.parse
     ArrayConfig.from_global = lambda: ArrayConfig.parse(None)
     for node, facade in ((blazarr.Array, "_async_array"), (blazarr.Group, "_async_group")):
@@ -268,22 +274,22 @@ class RaisesByClass:
         return caught
 
 
-class MayWarn(warnings.catch_warnings):
+class MayWarn:
     """`pytest.warns`, for which another warning, or none, is noted, not failed."""
 
     def __init__(self, expected: Any, match: str | None, notes: list[str]) -> None:
-        super().__init__(record=True)
         self.expected = expected
         self.match = match or ""
         self.notes = notes
 
     def __enter__(self) -> Any:
-        self.caught = super().__enter__()
+        self.context = warnings.catch_warnings(record=True)
+        self.caught = self.context.__enter__()
         warnings.simplefilter("always")
         return self.caught
 
     def __exit__(self, *error: object) -> None:
-        super().__exit__(*error)
+        self.context.__exit__(*error)
         found = [item.message for item in self.caught if issubclass(item.category, self.expected)]
         if error[0] is None and not any(re.search(self.match, str(item)) for item in found):
             said = f"other text: {found[0]}" if found else "no warning"

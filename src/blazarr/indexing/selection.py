@@ -173,6 +173,22 @@ class Selection:
             view_selection.scalar,
         )
 
+    def transpose(self, order: tuple[int, ...]) -> Selection:
+        """The selection whose result has its axes in another order.
+
+        Parameters
+        ----------
+        order : tuple of int
+            For each axis of the new result, one of this one's.
+        """
+        shape = tuple(self.result_shape[axis] for axis in order)
+        if self.result_shape == self.flat_shape:
+            axes = tuple(self.axes[axis] for axis in order)
+        else:
+            points = np.arange(self.axes[0].count, dtype=np.int64).reshape(self.result_shape)
+            axes = (self._through(Indexed((0,), (points.transpose(order).reshape(-1),))),)
+        return Selection(self.shape, self.consts, axes, shape, self.scalar)
+
     def _through(self, term: Term) -> Term:
         """A term over this selection's result as one over the array."""
         if isinstance(term, Strided):

@@ -19,6 +19,7 @@ from blazarr.nodes import documents, layout, values
 from blazarr.nodes.asynchronous import AsyncArray
 from blazarr.nodes.attributes import Attributes, Change
 from blazarr.nodes.described import Described
+from blazarr.nodes.lazy import LazyArray
 from blazarr.nodes.location import StorePath
 from blazarr.nodes.selectable import Selectable
 from blazarr.nodes.state import ArrayState
@@ -125,6 +126,11 @@ class Array(Described, Selectable):
         return AsyncArray(self)
 
     async_array = aio
+
+    @property
+    def lazy(self) -> LazyArray:
+        """Brackets that put selections together; ``result()`` reads what is left at once."""
+        return LazyArray(self, parse_basic(..., self.shape))
 
     def with_config(self, config: ArrayConfigLike) -> Array:
         """Return a handle that reads and writes in another way.
