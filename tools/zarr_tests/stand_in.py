@@ -240,14 +240,13 @@ def take_the_place() -> None:
     show_grids(real["zarr.core.metadata.v3"])
     # Its models of metadata hold codecs; blazarr's hold what documents say of them.
     strategies = importlib.import_module("zarr.testing.strategies")
-    strategies.sharded_arrays = lambda shapes=array_shapes(max_dims=4): strategies.simple_arrays(
-        shapes=shapes
-    )
+    positive = array_shapes(max_dims=4)
+    strategies.sharded_arrays = lambda: strategies.simple_arrays(shapes=positive)
     resolve.MemoryStore = stand_in_stores.MemoryStore
     resolve.LocalStore = stand_in_stores.LocalStore
     ArrayConfig.to_dict = dataclasses.asdict
     of_numpy = real["zarr.core.dtype"].get_data_type_from_native_dtype
-    blazarr.AsyncArray._zdtype = property(lambda array: of_numpy(array.dtype))
+    setattr(blazarr.AsyncArray, "_zdtype", property(lambda array: of_numpy(array.dtype)))
     ArrayConfig.from_dict = ArrayConfig.parse
     ArrayConfig.from_global = lambda: ArrayConfig.parse(None)
     for node, facade in ((blazarr.Array, "_async_array"), (blazarr.Group, "_async_group")):

@@ -15,6 +15,7 @@ from blazarr.errors import (
     ContainsGroupError,
     ExistsError,
     GroupNotFoundError,
+    MetadataError,
     NodeTypeValidationError,
     NotFoundError,
 )
@@ -53,7 +54,7 @@ def read_node(place: StorePath, zarr_format: int | None = None) -> NodeMetadata 
         2 or 3; None takes what is there, and format 3 where both are.
     """
     if zarr_format not in (None, 2, 3):
-        raise BlazarrError(
+        raise MetadataError(
             f"zarr_format must be 2, 3 or None, not {zarr_format!r}", argument="zarr_format"
         )
     for names in (V3, V2) if zarr_format is None else (_names(zarr_format),):

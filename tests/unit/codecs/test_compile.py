@@ -337,8 +337,9 @@ def test_v2_object_codec_must_be_first():
         v2("|O", [{"id": "delta", "dtype": "<i4"}, {"id": "vlen-utf8"}])
 
 
-def test_v2_pickle_is_refused():
+def test_v2_pickle_is_written_but_not_read():
     chain = v2("|O", [{"id": "pickle"}])
+    assert b"text" in bytes(chain.objects.encode(np.full((4, 6), "text", dtype=object)))
     with pytest.raises(PickleCodecDisabledError, match="allow_unsafe_pickle_decode"):
         chain.objects.decode(b"", (4, 6))
 

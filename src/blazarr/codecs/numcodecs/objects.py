@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from blazarr.codecs.numcodecs.base import Implementation, NumcodecsArrayBytes
+from blazarr.codecs.numcodecs.base import NumcodecsArrayBytes
 from blazarr.config import config
 from blazarr.errors import PickleCodecDisabledError
 
@@ -40,10 +40,10 @@ class MsgPack2(ObjectCodec, codec_id="msgpack2"):
 
 
 class Pickle(ObjectCodec, codec_id="pickle"):
-    """Pickled objects, refused unless asked for."""
+    """Pickled objects, which are read only where that is asked for."""
 
-    def implementation(self) -> Implementation:
-        """Return numcodecs' codec, where unpickling is allowed."""
+    def decode(self, data: Buffer, stage: Stage) -> npt.NDArray[Any]:
+        """Unpickle objects, where that is allowed."""
         if config.get("array.allow_unsafe_pickle_decode") is not True:
             raise PickleCodecDisabledError(
                 "the array is pickled, and unpickling runs code from the store; if you trust it, "
@@ -51,4 +51,4 @@ class Pickle(ObjectCodec, codec_id="pickle"):
                 "and numcodecs.pickles.ALLOW_UNSAFE_PICKLE_DECODE = True",
                 codec="pickle",
             )
-        return super().implementation()
+        return super().decode(data, stage)
