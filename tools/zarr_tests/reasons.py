@@ -68,10 +68,10 @@ REASONS = (
     ),
     (r"test_save_group_storage_options", "`local://` is fsspec's name for a folder"),
     (
-        r"[Pp]ickle",
-        "pickled chunks are opened where `array.allow_unsafe_pickle_decode` is on; numcodecs' own switch "
-        "isn't asked",
+        r"config_refresh|has no attribute 'refresh'|via_env_var",
+        "sets zarr-python's environment variables",
     ),
+    (r"zarr_opt_in_does_not_bypass|does_not_unpickle", _PRIVATE),
     (
         r"DID NOT RAISE IndexError|did not raise .*IndexError",
         "the selection means one thing only, so it is read: negative steps, masks of the first axis, nested lists",

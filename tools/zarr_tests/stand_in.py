@@ -246,7 +246,8 @@ def take_the_place() -> None:
     resolve.LocalStore = stand_in_stores.LocalStore
     ArrayConfig.to_dict = dataclasses.asdict
     of_numpy = real["zarr.core.dtype"].get_data_type_from_native_dtype
-    setattr(blazarr.AsyncArray, "_zdtype", property(lambda array: of_numpy(array.dtype)))
+    of_array = property(lambda array: of_numpy(array.dtype))
+    blazarr.AsyncArray._zdtype = of_array  # noqa: SLF001
     ArrayConfig.from_dict = ArrayConfig.parse
     ArrayConfig.from_global = lambda: ArrayConfig.parse(None)
     for node, facade in ((blazarr.Array, "_async_array"), (blazarr.Group, "_async_group")):
