@@ -151,6 +151,8 @@ def _fill(metadata: ZarrMetadata, dtype: np.dtype[Any]) -> bytes:
     fill = metadata.fill_value
     if fill is None:
         fill = metadata.dtype.default_scalar()
-    item = np.empty((), dtype)
+    # numpy forgets to swap the bytes of times without a unit when it sets them.
+    native = dtype if dtype.names else dtype.newbyteorder("=")
+    item = np.empty((), native)
     item[()] = fill
-    return item.tobytes()
+    return (item if native == dtype else item.byteswap()).tobytes()
