@@ -86,9 +86,14 @@ class FsspecStore(UnversionedStore):
     def _get(self, key: str, part: Bounds) -> Data | None:
         start, stop = part
         try:
-            if start == stop or (part != (0, None) and start >= self._length(key)):
-                return b"" if self.size(key) is not None else None
-            return _cut(self.fs.cat_file(self._full(key), start=start or None, end=stop), part)
+            if part != (0, None):
+                length = self._length(key)
+                # Not every file system counts from the end.
+                start = max(0, length + start) if start < 0 else start
+                if start == stop or start >= length:
+                    return b""
+            data = self.fs.cat_file(self._full(key), start=start or None, end=stop)
+            return _cut(data, (start, stop))
         except MISSING:
             return None
         except Exception as error:

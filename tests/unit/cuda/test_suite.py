@@ -11,6 +11,5 @@ def test_random_arrays_through_waves(monkeypatch):
     random_arrays()
     made = {name: n - before[name] for name, n in through_waves.counts.items()}
     assert made["device"] > 0
-    assert made["host"] > 0
     assert made["absent"] > 0
     assert made["waves"] > made["reads"]
