@@ -108,7 +108,7 @@ def show_grids(inside: ModuleType) -> None:
 
     def chunks(given: Any, *args: Any, **kwargs: Any) -> Any:
         if hasattr(given, "chunk_shapes"):
-            return blazarr.grids.parse_grid(given.to_dict(), args[0])
+            return blazarr.grids.parse_grid(json.loads(json.dumps(given.to_dict())), args[0])
         return parse(given, *args, **kwargs)
 
     request.chunks_from_argument = chunks
@@ -163,7 +163,7 @@ def twins(real: dict[str, ModuleType]) -> dict[int, Any]:
             value = getattr(theirs, item)
             if isinstance(value, ModuleType) or not callable(value):
                 continue
-            if (twin := getattr(mine, item, None)) is not None:
+            if callable(twin := getattr(mine, item, None)):
                 found[id(value)] = twin
     return found
 
@@ -241,7 +241,7 @@ def take_the_place() -> None:
     # Its models of metadata hold codecs; blazarr's hold what documents say of them.
     strategies = importlib.import_module("zarr.testing.strategies")
     positive = array_shapes(max_dims=4)
-    strategies.sharded_arrays = lambda: strategies.simple_arrays(shapes=positive)
+    strategies.sharded_arrays = lambda **_: strategies.simple_arrays(shapes=positive)
     resolve.MemoryStore = stand_in_stores.MemoryStore
     resolve.LocalStore = stand_in_stores.LocalStore
     ArrayConfig.to_dict = dataclasses.asdict

@@ -6,18 +6,18 @@ import dataclasses
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
+import numpy as np
+import numpy.typing as npt
+
 from blazarr.errors import InternalError, MetadataError, UnsupportedError
 
 if TYPE_CHECKING:
     from typing import Self
 
-    import numpy as np
-    import numpy.typing as npt
-
     from blazarr.codecs.stage import Stage
 
 JSON: TypeAlias = Any
-Buffer: TypeAlias = "bytes | bytearray | memoryview | npt.NDArray[np.uint8]"
+Buffer: TypeAlias = bytes | bytearray | memoryview | npt.NDArray[np.uint8]
 
 # A step of the native chain, as the core reads it.
 Step: TypeAlias = dict[str, JSON]
