@@ -37,7 +37,7 @@ CORE_MAY_BE_IMPORTED_BY = {"codecs", "grids", "indexing", "stores", "engine", "c
 
 # Packages other than numpy load on use, in the rooms named here.
 ROOMS_OF_PACKAGE = {
-    "numcodecs": {"codecs", "dtypes"},
+    "numcodecs": {"codecs", "dtypes", "compat"},
     "ml_dtypes": {"dtypes"},
     "zarr": {"compat", "stores", "codecs"},
     "fsspec": {"stores"},
