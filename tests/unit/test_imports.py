@@ -21,7 +21,7 @@ PACKAGE = REPOSITORY / "src" / "blazarr"
 # A room imports from its own level and from those before it; within a level, rooms form no cycle.
 LEVELS = (
     {"errors", "limits", "config"},
-    {"metadata", "dtypes", "grids", "stores"},
+    {"metadata", "dtypes", "grids", "stores", "drawing"},
     {"indexing", "codecs"},
     {"engine", "cuda"},
     {"nodes", "api", "aio"},
@@ -47,6 +47,7 @@ ROOMS_OF_PACKAGE = {
     "dask": {"distributed", "compat"},
     "rich": {"show", "cli"},
     "tqdm": {"show"},
+    "matplotlib": {"nodes"},
     "hypothesis": {"testing"},
     "pytest": {"testing"},
 }

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from blazarr.drawing import Cells, Picture, draw_cells, shown_size
+
 # More rows than these say nothing more to a reader.
 SHOWN_ROWS = 20
 
@@ -54,6 +56,36 @@ class Plan(Mapping[str, Any]):
     def rows(self) -> int:
         """Number of rows."""
         return len(self._columns["key"])
+
+    def _ipython_key_completions_(self) -> list[str]:
+        return list(self)
+
+    def show(self) -> Picture:
+        """Return a picture of the chunks that are read, with what that costs.
+
+        Chunks of a shard are drawn as their shard. Terminals print it, notebooks draw it.
+        """
+        chunks, reads = np.unique(self["chunk"], axis=0, return_counts=True)
+        ndim = chunks.shape[1]
+        first = chunks.min(axis=0) if len(chunks) else np.zeros(ndim, np.int64)
+        last = chunks.max(axis=0) if len(chunks) else first - 1
+        cells = Cells(
+            counts=tuple((last - first + 1).tolist()),
+            first=tuple(first.tolist()),
+            indices=chunks - first,
+            weights=reads,
+        )
+        return draw_cells(cells, self._summary(first.tolist(), last.tolist()))
+
+    def _summary(self, first: list[int], last: list[int]) -> str:
+        kinds = [f"{self['kind'].count(kind):,} {kind}" for kind in KINDS if kind in self["kind"]]
+        decoded = shown_size(int(self["decoded_bytes"].sum()))
+        objects = len(set(self["key"]))
+        within = ", ".join(f"{low}-{high}" for low, high in zip(first, last, strict=True))
+        return (
+            f"{'at least ' if self.cut else ''}{self.rows:,} chunks ({', '.join(kinds) or 'none'}) "
+            f"of {objects:,} objects, {decoded} decoded\nchunks ({within}) of the grid"
+        )
 
     def __repr__(self) -> str:
         names = list(self)

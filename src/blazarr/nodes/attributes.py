@@ -42,6 +42,9 @@ class Attributes(MutableMapping[str, JSON]):
     def __repr__(self) -> str:
         return f"Attributes({self.asdict()!r})"
 
+    def _ipython_key_completions_(self) -> list[str]:
+        return list(self)
+
     def asdict(self) -> dict[str, JSON]:
         """Return the attributes as a dictionary."""
         return dict(self._seen())

@@ -13,6 +13,7 @@ from blazarr.metadata import ArrayMetadata, ArrayV2Metadata
 from blazarr.nodes import layout
 from blazarr.nodes.info import ArrayInfo
 from blazarr.nodes.placed import Placed
+from blazarr.nodes.showing import ArrayShow, array_html
 from blazarr.nodes.state import ArrayState
 
 
@@ -154,6 +155,17 @@ class Described(Placed):
         """Return the summary with what is stored; lists the store."""
         objects, _ = layout.stored_counts(self.metadata, self.store_path)
         return self._info(nbytes_stored=self.nbytes_stored(), chunks_initialized=objects)
+
+    @property
+    def show(self) -> ArrayShow:
+        """Pictures: ``show.grid()`` of chunks and shards, ``show.chunks()`` of what is stored."""
+        return ArrayShow(self)
+
+    def _repr_html_(self) -> str:
+        return array_html(self)
+
+    def _ipython_key_completions_(self) -> list[str]:
+        return list(self.dtype.names or ())
 
     def _info(self, **stored: int) -> ArrayInfo:
         return ArrayInfo(

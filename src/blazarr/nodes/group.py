@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator, Mapping
 from copy import deepcopy
-from itertools import islice
 from typing import Any, TypeVar
 
 import numpy as np
@@ -24,14 +23,13 @@ from blazarr.nodes.array import Array
 from blazarr.nodes.asynchronous import AsyncGroup, in_thread
 from blazarr.nodes.attributes import Attributes, Change
 from blazarr.nodes.creating import Creating
-from blazarr.nodes.info import GroupInfo
 from blazarr.nodes.location import StorePath
-from blazarr.nodes.tree import TreeNode, TreeRepr, draw
+from blazarr.nodes.surveyed import Surveyed
 
 Default = TypeVar("Default")
 
 
-class Group(Creating):
+class Group(Creating, Surveyed):
     """A group in a store: a mapping of names to arrays and groups.
 
     Parameters
@@ -333,60 +331,6 @@ class Group(Creating):
     def group_values(self) -> Iterator[Group]:
         """Yield the members that are groups."""
         return (node for _, node in self.groups())
-
-    def tree(
-        self,
-        expand: bool | None = None,
-        level: int | None = None,
-        *,
-        max_nodes: int = 500,
-        plain: bool = False,
-    ) -> TreeRepr:
-        """Return a drawing of what is below.
-
-        Parameters
-        ----------
-        expand
-            Not implemented, as in zarr-python.
-        plain
-            Accepted for zarr-python's sake; text is always plain.
-        level
-            How deep below the members themselves; None goes to the bottom.
-        max_nodes
-            How many nodes to draw at most.
-        """
-        if expand is not None:
-            raise NotImplementedError("'expand' is not implemented; leave it out")
-        nodes = list(islice(self._walk(level), max_nodes + 1))
-        shown = [
-            TreeNode(path, f" {node.shape} {node.dtype}" if isinstance(node, Array) else "")
-            for path, node in nodes[:max_nodes]
-        ]
-        cut = f"Truncated at max_nodes={max_nodes}, some nodes and their children may be missing\n"
-        return draw(self.name, shown, cut if len(nodes) > max_nodes else "")
-
-    @property
-    def info(self) -> GroupInfo:
-        """Summary; with the number of members where consolidated metadata says it."""
-        return self._info(
-            None if self._metadata.consolidated_metadata is None else self.members(None)
-        )
-
-    def info_complete(self) -> GroupInfo:
-        """Return the summary with the number of nodes below; lists the store."""
-        return self._info(self.members(None))
-
-    def _info(self, nodes: tuple[tuple[str, Array | Group], ...] | None) -> GroupInfo:
-        arrays = sum(isinstance(node, Array) for _, node in nodes or ())
-        return GroupInfo(
-            name=self.path,
-            zarr_format=self._metadata.zarr_format,
-            read_only=self.read_only,
-            store_type=type(self.store).__name__,
-            members=None if nodes is None else len(nodes),
-            arrays=None if nodes is None else arrays,
-            groups=None if nodes is None else len(nodes) - arrays,
-        )
 
 
 def node_of(metadata: ArrayMetadata | GroupMetadata, place: StorePath) -> Array | Group:

@@ -5,6 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from blazarr.drawing import rows_table
+
+Rows = tuple[tuple[str, Any], ...]
+
 
 @dataclass(frozen=True, kw_only=True)
 class ArrayInfo:
@@ -27,8 +31,14 @@ class ArrayInfo:
     chunks_initialized: int | None = None
 
     def __repr__(self) -> str:
+        return _table(self._rows())
+
+    def _repr_html_(self) -> str:
+        return rows_table(_shown(self._rows()))
+
+    def _rows(self) -> Rows:
         chunk_unit = "Chunks" if self.shards is None else "Shards"
-        return _table(
+        return (
             ("Type", "Array"),
             ("Zarr format", self.zarr_format),
             ("Data type", self.data_type),
@@ -65,7 +75,13 @@ class GroupInfo:
     groups: int | None = None
 
     def __repr__(self) -> str:
-        return _table(
+        return _table(self._rows())
+
+    def _repr_html_(self) -> str:
+        return rows_table(_shown(self._rows()))
+
+    def _rows(self) -> Rows:
+        return (
             ("Name", self.name),
             ("Type", "Group"),
             ("Zarr format", self.zarr_format),
@@ -85,7 +101,11 @@ def readable_size(size: int | None) -> str | None:
     return f"{size} ({size / 2 ** (10 * power):.1f}{' KMGTP'[power]})"
 
 
-def _table(*rows: tuple[str, Any]) -> str:
-    shown = [(label, value) for label, value in rows if value is not None]
+def _shown(rows: Rows) -> Rows:
+    return tuple((label, value) for label, value in rows if value is not None)
+
+
+def _table(rows: Rows) -> str:
+    shown = _shown(rows)
     width = max(len(label) for label, _ in shown)
     return "\n".join(f"{label:<{width}} : {value}" for label, value in shown)

@@ -162,16 +162,16 @@ def _joined(sizes: Shape, room: int) -> Iterator[slice]:
         yield slice(start, stop)
 
 
-def stored_chunks(metadata: ArrayMetadata, place: StorePath) -> Iterator[tuple[str, Shape]]:
-    """Yield the keys of what is stored of an array, with their places in the grid.
+def stored_objects(metadata: ArrayMetadata, place: StorePath) -> Iterator[tuple[str, int, Shape]]:
+    """Yield what is stored of an array: keys, sizes and places in the grid.
 
     Objects that a former, larger shape left are there too.
     """
-    for key, _ in place.entries():
+    for key, size in place.entries():
         relative = key.removeprefix(place.prefix)
         found = metadata.chunk_key_encoding.decode(relative, metadata.ndim)
         if found is not None:
-            yield key, found
+            yield key, size, found
 
 
 def stored_counts(metadata: ArrayMetadata, place: StorePath) -> tuple[int, int]:
@@ -179,7 +179,7 @@ def stored_counts(metadata: ArrayMetadata, place: StorePath) -> tuple[int, int]:
     objects = chunks = 0
     inner = inner_shape(metadata)
     shape = grid_shape(metadata)
-    for _, index in stored_chunks(metadata, place):
+    for _, _, index in stored_objects(metadata, place):
         if all(i < n for i, n in zip(index, shape, strict=True)):
             objects += 1
             chunks += 1 if inner is None else _chunks_in_shard(metadata, inner, index)
@@ -196,6 +196,6 @@ def delete_outside(before: ArrayMetadata, after: ArrayMetadata, place: StorePath
     shape = grid_shape(after)
     if all(new >= old for new, old in zip(shape, grid_shape(before), strict=True)):
         return
-    for key, index in list(stored_chunks(after, place)):
+    for key, _, index in list(stored_objects(after, place)):
         if any(i >= n for i, n in zip(index, shape, strict=True)):
             place.store.delete(key)
