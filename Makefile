@@ -5,7 +5,7 @@ SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test thorough check format parity parity-tests compat bench gpu-check wheel notices clean
+.PHONY: help demo test thorough check format parity parity-tests compat bench docs gpu-check wheel notices clean
 
 PYTHON ?= $(shell tools/python.sh)
 VENV := .venv
@@ -28,6 +28,7 @@ help:
 	@echo "make parity-tests  zarr-python's own tests, run on blazarr; writes docs/parity-tests.md"
 	@echo "make compat    other projects' tests of codec pipelines, run with blazarr's"
 	@echo "make bench     blazarr beside its peers; writes benchmarks/results"
+	@echo "make docs      build the documentation site into site, strictly"
 	@echo "make gpu-check what can be checked of the GPU code without a GPU (fetches 600 MB of NVIDIA's wheels)"
 	@echo "make wheel     build a wheel into dist"
 	@echo "make notices   rewrite THIRD_PARTY_NOTICES.md"
@@ -69,6 +70,9 @@ compat: $(STAMP)/core $(STAMP)/group-compat
 bench: $(STAMP)/core $(STAMP)/group-bench
 	$(BIN)/python benchmarks/run.py
 
+docs: $(STAMP)/group-docs
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
+
 GPU_WHEELS := build/gpu-wheels
 GPU_PACKAGES := nvidia-libnvcomp-cu12==5.3.0.16 nvidia-libnvcomp-cu12==6.0.0.12 \
 	nvidia-libnvcomp-cu13==5.3.0.16 nvidia-libnvcomp-cu13==6.0.0.12 \
@@ -93,7 +97,7 @@ notices: $(STAMP)/tools
 	$(BIN)/python tools/notices.py
 
 clean:
-	rm -rf $(VENV) target dist build demo-data .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) target dist build site demo-data .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find src tests benchmarks examples tools -name __pycache__ -type d -prune -exec rm -rf {} +
 	rm -f src/blazarr/_core.*.so src/blazarr/_core.*.pyd
 

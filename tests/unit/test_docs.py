@@ -67,13 +67,6 @@ def run(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
 
 
-def test_the_readme_runs(tmp_path):
-    text = (REPOSITORY / "README.md").read_text(encoding="utf-8")
-    code = "\n".join(re.findall(r"```python\n(.*?)```", text, re.DOTALL))
-    done = run("-c", code, folder=tmp_path)
-    assert done.returncode == 0, done.stderr
-
-
 def test_the_demo_runs(tmp_path):
     done = run(str(REPOSITORY / "examples" / "demo.py"), "--planes", "16", folder=tmp_path)
     assert done.returncode == 0, done.stderr
