@@ -49,6 +49,7 @@ check: $(STAMP)/core $(STAMP)/group-test $(STAMP)/group-check
 	$(BIN)/ruff format --check
 	$(BIN)/ruff check
 	$(BIN)/mypy
+	$(BIN)/basedpyright --pythonpath $(BIN)/python
 	cargo fmt --all --check
 	$(CARGO) clippy --release --locked --workspace --all-targets -- -D warnings
 	$(BIN)/python tools/notices.py --check
@@ -91,7 +92,9 @@ $(STAMP)/gpu-wheels: $(STAMP)/tools Makefile
 	touch $@
 
 wheel: $(STAMP)/tools
+	rm -rf dist
 	$(BIN)/maturin build --release --locked --out dist
+	$(BIN)/python tools/check_wheel.py dist/*.whl
 
 notices: $(STAMP)/tools
 	$(BIN)/python tools/notices.py

@@ -67,6 +67,11 @@ def run(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
 
 
+def test_the_first_example_runs(tmp_path):
+    done = run(str(REPOSITORY / "examples" / "hello.py"), folder=tmp_path)
+    assert "works" in done.stdout, done.stderr
+
+
 def test_the_demo_runs(tmp_path):
     done = run(str(REPOSITORY / "examples" / "demo.py"), "--planes", "16", folder=tmp_path)
     assert done.returncode == 0, done.stderr
