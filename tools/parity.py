@@ -174,6 +174,9 @@ def names() -> Iterator[Name]:
         theirs, ours = getattr(zarr, cls), getattr(blazarr, cls)
         for name in members(theirs):
             yield compare(cls, name, getattr(ours, name, ABSENT), getattr(theirs, name))
+    for name in members(type(zarr.config)):
+        theirs = getattr(zarr.config, name)
+        yield compare("Config", name, getattr(blazarr.config, name, ABSENT), theirs)
     for key in config_keys(zarr.config.defaults):
         status = "same" if blazarr.config.get(key, ABSENT) is not ABSENT else "absent"
         yield Name("config", key, status)

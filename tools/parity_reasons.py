@@ -1,8 +1,8 @@
 """Why names of zarr-python are absent from blazarr, or differ: patterns of full names, first match counts."""
 
-_COPY = "zarr-python raises NotImplementedError; `from_array`, `Group.move` and `create_hierarchy` are there"
+_COPY = "zarr-python raises NotImplementedError; here it copies, with the arguments of zarr-python 2"
 _BUFFERS = "results are numpy arrays, and stores and codecs take anything with the buffer protocol"
-_STORES = "comes with the stores issue (zip, object stores, fsspec, caches and their wrappers)"
+_YAML = "settings come from code and from environment variables, not from files"
 _PIPELINE = (
     "the chain of codecs runs in the Rust core; there is no pipeline to choose or to replace"
 )
@@ -40,13 +40,14 @@ REASONS = {
     "dtype.data_type_registry": "`blazarr.registry.register_data_type` adds a type",
     "experimental.ChunkGrid": "made of its axes; arrays and arguments make them, users only look",
     "experimental.ChunkSpec": "`Array.plan` says which chunks a selection needs",
-    "experimental.cache_store.*": _STORES,
+    "experimental.cache_store.*": "experimental there; fsspec's caching file systems go under `FsspecStore`",
     "registry.Registry": "`blazarr.registry`'s functions; there is no object to hold",
     "registry.*chunk_key_encoding*": "the two encodings of the specification, which the core computes",
     "registry.*pipeline*": _PIPELINE,
     "registry.*buffer*": _BUFFERS,
     "storage.GpuMemoryStore": "GPU memory is where results go (`blazarr.cuda`), not where chunks are stored",
-    "storage.*": _STORES,
+    "storage.FsspecStore": "made of a file system alone; options are the file system's, errors are told by their class",
+    "storage.ManagedMemoryStore": "a `MemoryStore` that the program holds on to",
     "testing.StoreTests": "`blazarr.testing.store_contract` is the suite for blazarr's protocol",
     "testing.assert_bytes_equal": _BUFFERS,
     "testing.stateful.*": "stays in zarr-python; not shown to run on blazarr from end to end",
@@ -60,4 +61,10 @@ REASONS = {
     "config.codec_pipeline.*": _PIPELINE,
     "config.codecs.*": "a name has one implementation; `register_codec` replaces it",
     "config.*buffer": _BUFFERS,
+    "Config.enable_gpu": '`device="cuda"` of `open_array` and `Array.to`; it is no setting of the process',
+    "Config.clear": "`Config.reset`",
+    "Config.get": "`default` may be left out in both; what stands for that is private",
+    "Config.update": "`Config.set` changes many at once; there is no other priority",
+    "Config.defaults": "`blazarr.config.DEFAULTS`",
+    "Config.*": _YAML,
 }

@@ -118,17 +118,17 @@ class Config:
             raise KeyError(key)
         return default
 
-    def set(self, values: Mapping[str, Any] | None = None, **settings: Any) -> _Restore:
+    def set(self, arg: Mapping[str, Any] | None = None, **settings: Any) -> _Restore:
         """Change settings, for good or (with ``with``) for a while.
 
         Parameters
         ----------
-        values
+        arg
             Dotted or nested keys and their new values.
         **settings
             The same, with ``__`` for the dot: ``config.set(array__order="F")``.
         """
-        changes = dict(_flatten(values or {}))
+        changes = dict(_flatten(arg or {}))
         changes |= dict(_flatten({k.replace("__", "."): v for k, v in settings.items()}))
         for key, value in changes.items():
             _check(key, value)
@@ -146,6 +146,20 @@ class Config:
         with self._lock:
             self._values = {}
             self._replace({**DEFAULTS, **changes})
+
+    def refresh(self) -> None:
+        """Return to the defaults and what the environment says now; another name of `reset`."""
+        self.reset()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all settings as nested dictionaries."""
+        return _nested(self._values)
+
+    def pprint(self) -> None:
+        """Print all settings."""
+        from pprint import pprint
+
+        pprint(self.to_dict())  # noqa: T203
 
     @property
     def limits(self) -> Limits:
@@ -182,16 +196,19 @@ class _Restore:
 
 
 def _section(values: Mapping[str, Any], prefix: str) -> dict[str, Any]:
-    section: dict[str, Any] = {}
     start = f"{prefix}."
+    return _nested({k.removeprefix(start): v for k, v in values.items() if k.startswith(start)})
+
+
+def _nested(values: Mapping[str, Any]) -> dict[str, Any]:
+    nested: dict[str, Any] = {}
     for key, value in values.items():
-        if key.startswith(start):
-            *parents, name = key[len(start) :].split(".")
-            place = section
-            for parent in parents:
-                place = place.setdefault(parent, {})
-            place[name] = value
-    return section
+        *parents, name = key.split(".")
+        place = nested
+        for parent in parents:
+            place = place.setdefault(parent, {})
+        place[name] = value
+    return nested
 
 
 def _flatten(values: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:

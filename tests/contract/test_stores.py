@@ -17,10 +17,12 @@ from blazarr.stores import (
     MemoryStore,
     PrefixStore,
     Store,
+    WrapperStore,
     ZipStore,
     store_from,
 )
 from blazarr.stores.fsspec import FsspecStore
+from blazarr.stores.logged import LoggingStore
 from blazarr.testing.store_contract import StoreContract
 
 
@@ -54,6 +56,18 @@ class TestDict(StoreContract):
     @pytest.fixture
     def store(self):
         return MemoryStore({})
+
+
+class TestWrapper(StoreContract):
+    @pytest.fixture
+    def store(self, tmp_path):
+        return WrapperStore(LocalStore(tmp_path))
+
+
+class TestLogging(StoreContract):
+    @pytest.fixture
+    def store(self):
+        return LoggingStore(MemoryStore())
 
 
 class TestZip(StoreContract):

@@ -74,6 +74,16 @@ def test_wrong_value_is_refused_and_changes_nothing(key: str, value: object) -> 
     assert config.get(key) == DEFAULTS[key]
 
 
+def test_settings_are_shown_nested(capsys: pytest.CaptureFixture[str]) -> None:
+    config = Config({"BLAZARR_ARRAY__ORDER": "F"})
+    assert config.to_dict()["array"]["order"] == "F"
+    config.pprint()
+    assert "'order': 'F'" in capsys.readouterr().out
+    config.set({"array.order": "C"})
+    config.refresh()
+    assert config.get("array.order") == "F"
+
+
 def test_limits_follow_the_settings() -> None:
     config = Config({"BLAZARR_LIMITS__RANK": "32"})
     assert config.limits.rank == 32

@@ -297,10 +297,10 @@ class MayWarn:
 
 
 class Recorder:
-    """Writes what became of each test."""
+    """Writes what became of each test, a line at a time: a run that is cut short keeps its results."""
 
     def __init__(self, file: str) -> None:
-        self.file = file
+        self.file = Path(file)
         self.outcomes: dict[str, dict[str, str]] = {}
         self.notes: list[str] = []
         self.original_raises = pytest.raises
@@ -329,13 +329,20 @@ class Recorder:
             known |= {"outcome": report.outcome, "message": message_of(report)}
         elif report.when == "call" and self.notes:
             known |= {"outcome": "noted", "message": self.notes[0]}
+        if report.when == "teardown":
+            self.write(report.nodeid, known)
 
     def pytest_collectreport(self, report: Any) -> None:
         if report.failed:
-            self.outcomes[report.nodeid] = {"outcome": "failed", "message": str(report.longrepr)}
+            message = str(report.longrepr).strip().splitlines()[-1]
+            self.write(report.nodeid, {"outcome": "failed", "message": message})
 
     def pytest_sessionfinish(self) -> None:
-        Path(self.file).write_text(json.dumps(self.outcomes), encoding="utf-8")
+        self.write("", {"outcome": "finished"})
+
+    def write(self, test: str, said: dict[str, str]) -> None:
+        with self.file.open("a", encoding="utf-8") as lines:
+            lines.write(json.dumps({"test": test, **said}) + "\n")
 
 
 def message_of(report: Any) -> str:

@@ -18,6 +18,7 @@ from blazarr.api.classic import (
     zeros,
     zeros_like,
 )
+from blazarr.api.copying import copy, copy_all, copy_store
 from blazarr.api.creating import create_array, create_group, create_hierarchy, from_array
 from blazarr.api.debug import print_debug_info
 from blazarr.api.opening import (
@@ -34,6 +35,9 @@ from blazarr.api.saving import load, save, save_array, save_group
 __all__ = [
     "array",
     "consolidate_metadata",
+    "copy",
+    "copy_all",
+    "copy_store",
     "create",
     "create_array",
     "create_group",

@@ -21,7 +21,7 @@ def chunks_from_argument(
     Parameters
     ----------
     chunks
-        ``"auto"``, None or True choose; False and -1 mean one chunk; an integer counts for
+        ``"auto"`` or None choose; False and -1 mean one chunk; an integer counts for
         every axis; else one entry a dimension: an integer, -1, or a list of chunk lengths.
     shape
         The array's shape.
@@ -32,7 +32,8 @@ def chunks_from_argument(
     """
     if isinstance(chunks, ChunkGrid):
         return chunks
-    if chunks is None or chunks is True or _is_text(chunks, "auto"):
+    _refuse_true(chunks, "chunks")
+    if chunks is None or _is_text(chunks, "auto"):
         return ChunkGrid.regular(guess_chunks(shape, itemsize, sharded=sharded))
     return _grid(-1 if chunks is False else chunks, shape, (1,) * len(shape), "chunks")
 
@@ -50,7 +51,8 @@ def shards_from_argument(
     if not chunks.is_regular:
         raise _bad("chunks", "chunks within shards have one shape", "chunk lengths")
     unit = chunks.chunk_shape
-    if shards is True or _is_text(shards, "auto"):
+    _refuse_true(shards, "shards")
+    if _is_text(shards, "auto"):
         return ChunkGrid.regular(guess_shards(shape, unit, itemsize))
     if isinstance(shards, dict):
         shards = shards.get("shape")
@@ -108,6 +110,12 @@ def _require_multiples(axis: Axis, unit: int, position: int) -> None:
     for length in lengths:
         if length % unit:
             raise _bad(f"shards[{position}]", f"a multiple of the chunk size {unit}", length)
+
+
+def _refuse_true(given: object, argument: str) -> None:
+    """Refuse what was "auto" in zarr-python 2, and would be 1 as a number."""
+    if given is True:
+        raise _bad(argument, '"auto", a size, or one entry a dimension', given)
 
 
 def _integer(value: object) -> int | None:

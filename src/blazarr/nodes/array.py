@@ -118,7 +118,7 @@ class Array(Described, Selectable):
     @property
     def attrs(self) -> Attributes:
         """User attributes."""
-        return Attributes(lambda: self.metadata.attributes, self._change_attributes)
+        return Attributes(self)
 
     @property
     def aio(self) -> AsyncArray:

@@ -3,10 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, MutableMapping
-from typing import Any
+from typing import Any, Protocol
 
 JSON = Any
 Change = Callable[[dict[str, JSON]], dict[str, JSON]]
+
+
+class HasAttributes(Protocol):
+    """A node: what its handle has seen last, and a way to change what is stored."""
+
+    @property
+    def metadata(self) -> Any:
+        """Metadata whose ``attributes`` are the user attributes."""
+
+    def _change_attributes(self, change: Change) -> None:
+        """Change the stored attributes."""
 
 
 class Attributes(MutableMapping[str, JSON]):
@@ -18,17 +29,19 @@ class Attributes(MutableMapping[str, JSON]):
 
     Parameters
     ----------
-    seen
-        Returns the attributes that the node's handle has seen last.
-    change
-        Changes the stored attributes.
+    obj
+        The array or group.
     """
 
-    def __init__(
-        self, seen: Callable[[], Mapping[str, JSON]], change: Callable[[Change], None]
-    ) -> None:
-        self._seen = seen
-        self._change = change
+    def __init__(self, obj: HasAttributes) -> None:
+        self._obj = obj
+
+    def _seen(self) -> Mapping[str, JSON]:
+        found: Mapping[str, JSON] = self._obj.metadata.attributes
+        return found
+
+    def _change(self, change: Change) -> None:
+        self._obj._change_attributes(change)  # noqa: SLF001
 
     def __getitem__(self, key: str) -> JSON:
         return self._seen()[key]

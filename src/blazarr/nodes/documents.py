@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from typing import Any, TypeVar
 
 from blazarr.errors import (
@@ -150,7 +150,9 @@ def create(place: StorePath, metadata: NodeMetadata, *, overwrite: bool = False)
         place.put(name, document)
 
 
-def missing_parents(place: StorePath, zarr_format: int) -> list[StorePath]:
+def missing_parents(
+    place: StorePath, zarr_format: int, planned: Container[str] = ()
+) -> list[StorePath]:
     """Return the places above a node where groups are missing, from the root down.
 
     Parameters
@@ -159,9 +161,13 @@ def missing_parents(place: StorePath, zarr_format: int) -> list[StorePath]:
         Where the node is or shall be.
     zarr_format
         Format of the groups.
+    planned
+        Paths where groups will be, whatever is there now.
     """
     missing = []
     for parent in reversed(place.parents):
+        if parent.path in planned:
+            break
         found = read_node(parent, zarr_format)
         if isinstance(found, GroupMetadata):
             break

@@ -102,7 +102,7 @@ class Group(Creating, Surveyed):
     @property
     def attrs(self) -> Attributes:
         """User attributes."""
-        return Attributes(lambda: self.metadata.attributes, self._change_attributes)
+        return Attributes(self)
 
     def update_attributes(self, new_attributes: Mapping[str, Any]) -> Group:
         """Set attributes with one write; others stay as they are.
@@ -186,12 +186,9 @@ class Group(Creating, Surveyed):
         return self.nmembers()
 
     def __delitem__(self, key: str) -> None:
-        """Delete a member with everything below it."""
+        """Delete a member with everything below it; no error where there is none."""
         self.store_path.require_writable()
-        place = self.store_path.below(key)
-        if key not in self:
-            raise NotFoundError(f"there is no array or group {key!r} in {self.store_path}")
-        place.delete_all()
+        self.store_path.below(key).delete_all()
         if self._metadata.consolidated_metadata is not None:
             self._forget(key.strip("/"))
 

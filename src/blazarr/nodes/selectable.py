@@ -153,7 +153,7 @@ class Selectable:
         prototype: Any = None,
     ) -> Any:
         """Read whole chunks (shards, where sharded) by their place in the grid."""
-        return self._get(self._parse_block(selection), fields, out)
+        return self._get(_block(self, selection), fields, out)
 
     def set_block_selection(
         self,
@@ -164,24 +164,33 @@ class Selectable:
         prototype: Any = None,
     ) -> None:
         """Write whole chunks (shards, where sharded) by their place in the grid."""
-        self._set(self._parse_block(selection), value, fields)
+        self._set(_block(self, selection), value, fields)
 
     @property
     def oindex(self) -> Accessor:
         """Brackets for `get_orthogonal_selection`."""
-        shape = self._state.shape
-        return Accessor(lambda key: parse_orthogonal(key, shape), self._get, self._set)
+        return Accessor(self, _orthogonal)
 
     @property
     def vindex(self) -> Accessor:
         """Brackets for `get_coordinate_selection` and `get_mask_selection`."""
-        shape = self._state.shape
-        return Accessor(lambda key: parse_vindex(key, shape), self._get, self._set)
+        return Accessor(self, _vindex)
 
     @property
     def blocks(self) -> Accessor:
         """Brackets for `get_block_selection`."""
-        return Accessor(self._parse_block, self._get, self._set)
+        return Accessor(self, _block)
 
-    def _parse_block(self, key: Any) -> Selection:
-        return parse_block(key, self._state.shape, self._state.metadata.grid)
+
+# Functions of the module, so that accessors can be pickled.
+def _orthogonal(array: Selectable, key: Any) -> Selection:
+    return parse_orthogonal(key, array._state.shape)  # noqa: SLF001
+
+
+def _vindex(array: Selectable, key: Any) -> Selection:
+    return parse_vindex(key, array._state.shape)  # noqa: SLF001
+
+
+def _block(array: Selectable, key: Any) -> Selection:
+    state = array._state  # noqa: SLF001
+    return parse_block(key, state.shape, state.metadata.grid)

@@ -14,7 +14,7 @@ from blazarr.stores.base import (
 from blazarr.stores.local import LocalStore
 from blazarr.stores.memory import MemoryStore
 from blazarr.stores.resolve import native, store_from
-from blazarr.stores.wrappers import PrefixStore, ReadOnlyStore
+from blazarr.stores.wrappers import PrefixStore, ReadOnlyStore, WrapperStore
 from blazarr.stores.zip import ZipStore
 
 __all__ = [
@@ -31,6 +31,7 @@ __all__ = [
     "PrefixStore",
     "ReadOnlyStore",
     "Store",
+    "WrapperStore",
     "ZipStore",
     "native",
     "store_from",

@@ -19,8 +19,8 @@ from blazarr.stores.base import (
 
 
 @dataclass(frozen=True)
-class ReadOnlyStore(Store):
-    """Another store, refusing every change.
+class WrapperStore(Store):
+    """Another store, unchanged: derive from this to change some of what a store does.
 
     Parameters
     ----------
@@ -32,8 +32,8 @@ class ReadOnlyStore(Store):
 
     @property
     def capabilities(self) -> Capabilities:
-        """What this store can do."""
-        return replace(self.store.capabilities, read_only=True)
+        """What the other store can do; its files are not shown, so that nothing goes around this."""
+        return replace(self.store.capabilities, local_path=None)
 
     def get(self, key: str, range: slice | None = None) -> tuple[Data, Generation] | None:
         """Return what is under a key; see `Store.get`."""
@@ -45,20 +45,13 @@ class ReadOnlyStore(Store):
         """Return what is under many keys; see `Store.get_many`."""
         return self.store.get_many(keys, ranges)
 
-    def put(
-        self,
-        key: str,
-        data: Data,
-        if_generation: Generation | Expect = ANY,
-    ) -> Generation:
-        """Raise `ReadOnlyError`."""
-        self.require_writable(key)
-        return None
+    def put(self, key: str, data: Data, if_generation: Generation | Expect = ANY) -> Generation:
+        """Replace what is under a key; see `Store.put`."""
+        return self.store.put(key, data, if_generation)
 
     def delete(self, key: str, if_generation: Generation | Expect = ANY) -> bool:
-        """Raise `ReadOnlyError`."""
-        self.require_writable(key)
-        return False
+        """Delete a key; see `Store.delete`."""
+        return self.store.delete(key, if_generation)
 
     def list(self, prefix: str = "", start_after: str = "") -> Iterator[Page]:
         """Yield keys and sizes by pages; see `Store.list`."""
@@ -73,8 +66,8 @@ class ReadOnlyStore(Store):
         return self.store.size(key)
 
     def delete_folder(self, folder: str = "") -> None:
-        """Raise `ReadOnlyError`."""
-        self.require_writable(folder)
+        """Delete every key in a folder and below."""
+        self.store.delete_folder(folder)
 
     def close(self) -> None:
         """Close the other store."""
@@ -85,7 +78,37 @@ class ReadOnlyStore(Store):
 
 
 @dataclass(frozen=True)
-class PrefixStore(Store):
+class ReadOnlyStore(WrapperStore):
+    """Another store, refusing every change.
+
+    Parameters
+    ----------
+    store
+        The other store.
+    """
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """What this store can do."""
+        return replace(self.store.capabilities, read_only=True)
+
+    def put(self, key: str, data: Data, if_generation: Generation | Expect = ANY) -> Generation:
+        """Raise `ReadOnlyError`."""
+        self.require_writable(key)
+        return None
+
+    def delete(self, key: str, if_generation: Generation | Expect = ANY) -> bool:
+        """Raise `ReadOnlyError`."""
+        self.require_writable(key)
+        return False
+
+    def delete_folder(self, folder: str = "") -> None:
+        """Raise `ReadOnlyError`."""
+        self.require_writable(folder)
+
+
+@dataclass(frozen=True)
+class PrefixStore(WrapperStore):
     """A folder of another store as a store of its own.
 
     Parameters
@@ -96,7 +119,6 @@ class PrefixStore(Store):
         The folder in it.
     """
 
-    store: Store
     folder: str
 
     @property
@@ -146,10 +168,6 @@ class PrefixStore(Store):
     def delete_folder(self, folder: str = "") -> None:
         """Delete every key in a folder and below."""
         self.store.delete_folder(self._prefix + folder)
-
-    def close(self) -> None:
-        """Close the other store."""
-        self.store.close()
 
     def __str__(self) -> str:
         return f"{self.store}/{self.folder}"

@@ -172,7 +172,6 @@ def test_a_short_run_can_not_fill_the_memory() -> None:
         (np.array([4, 2]), (4, 2)),
         ("auto", (10, 7)),
         (None, (10, 7)),
-        (True, (10, 7)),
         ((100, 1), (100, 1)),
     ],
 )
@@ -203,6 +202,7 @@ def test_lists_of_lengths_make_a_rectilinear_grid() -> None:
         ([], 7),
         ([4, -4, 10], 7),
         (np.bool_(True), 1),
+        True,
     ],
 )
 def test_wrong_chunks_are_refused(chunks) -> None:

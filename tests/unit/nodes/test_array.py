@@ -151,6 +151,21 @@ def test_equality(array):
         hash(array)
 
 
+def test_what_an_array_gives_can_be_pickled(tmp_path):
+    array = blazarr.create_array(tmp_path, data=np.arange(16).reshape(4, 4), chunks=(2, 2))
+    array.attrs["a"] = 1
+    again = {
+        name: pickle.loads(pickle.dumps(getattr(array, name)))
+        for name in ("attrs", "oindex", "vindex", "blocks", "info", "metadata", "store_path")
+    }
+    assert again["attrs"] == {"a": 1}
+    assert again["oindex"][[0], [1]].tolist() == [[1]]
+    assert again["vindex"][[0], [1]].tolist() == [1]
+    assert again["blocks"][0, 1].tolist() == [[2, 3], [6, 7]]
+    again["attrs"]["b"] = 2
+    assert blazarr.open_array(tmp_path).attrs == {"a": 1, "b": 2}
+
+
 def test_pickles(store, zarr_format):
     array = blazarr.create_array(store, shape=(3,), dtype="i4", zarr_format=zarr_format)
     array[...] = 5

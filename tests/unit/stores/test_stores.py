@@ -4,8 +4,10 @@ import pickle
 
 import pytest
 
+import blazarr
 from blazarr.errors import BlazarrError, ConflictError, ReadOnlyError, StoreError
-from blazarr.stores import LocalStore, MemoryStore, PrefixStore, ReadOnlyStore
+from blazarr.stores import LocalStore, MemoryStore, PrefixStore, ReadOnlyStore, WrapperStore
+from blazarr.stores.logged import LoggingStore
 
 
 def test_local_stores_are_equal_by_folder_and_options(tmp_path):
@@ -96,3 +98,28 @@ def test_wrappers_are_values(tmp_path):
     assert PrefixStore(store, "a/b").capabilities.local_path == tmp_path / "a/b"
     with pytest.raises(BlazarrError):
         PrefixStore(store, "../b").get("x")
+
+
+def test_calls_are_logged_and_counted(caplog):
+    store = LoggingStore(MemoryStore(), log_level="INFO")
+    with caplog.at_level("INFO"):
+        store.put("a", b"1")
+        blazarr.open_group(store)
+    assert store.counter["put"] == 2
+    assert store.counter["get_many"] > 0
+    assert any(".put('a')" in record.message for record in caplog.records)
+    assert all(record.name == "blazarr.stores" for record in caplog.records)
+    assert pickle.loads(pickle.dumps(store)) == store
+
+
+def test_nothing_goes_around_a_wrapper(tmp_path):
+    class Upper(WrapperStore):
+        def get(self, key, range=None):
+            data, generation = super().get(key, range)
+            return bytes(data).upper(), generation
+
+    store = Upper(LocalStore(tmp_path))
+    store.put("a", b"text")
+    assert store.get("a")[0] == b"TEXT"
+    assert store.capabilities.local_path is None
+    assert store.with_read_only().get("a")[0] == b"TEXT"
