@@ -6,8 +6,6 @@ import numpy as np
 import pytest
 import zarr
 
-from blazarr.errors import UnsupportedError
-
 pytestmark = pytest.mark.usefixtures("native_only")
 
 
@@ -185,9 +183,3 @@ def test_scalars_are_broadcast(array, numbers, decoded_in_python):
     numbers[2:9, 4] = 7
     np.testing.assert_array_equal(array[...], numbers)
     assert decoded_in_python == []
-
-
-def test_strict_says_what_is_not_native():
-    array = zarr.create_array({}, shape=3, dtype=str)
-    with pytest.raises(UnsupportedError, match="no fixed size"):
-        array[:] = "a"

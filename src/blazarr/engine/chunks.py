@@ -8,24 +8,23 @@ from typing import Any
 
 from blazarr import _core
 from blazarr._core import ChunkBatch, ChunkEngine
-from blazarr.codecs import CompiledChain
 from blazarr.config import config
 from blazarr.grids import Axis
 from blazarr.metadata import ArrayMetadata
 from blazarr.stores import LocalStore, native
 
-__all__ = ["ChunkBatch", "ChunkEngine", "chunk_engine", "folder"]
+__all__ = ["ChunkBatch", "ChunkEngine", "chunk_spec", "folder"]
 
 
-def chunk_engine(metadata: ArrayMetadata, chain: CompiledChain, fill: bytes) -> ChunkEngine:
-    """Make the engine of an array's chunks.
+def chunk_spec(metadata: ArrayMetadata, chain: dict[str, Any], fill: bytes) -> bytes:
+    """Describe an array's chunks for a `ChunkEngine`.
 
     Parameters
     ----------
     metadata
         The array's metadata.
     chain
-        Its codecs.
+        Its codecs, as the core reads them.
     fill
         The bytes of one item that was never written, as decoded items have them.
     """
@@ -36,10 +35,10 @@ def chunk_engine(metadata: ArrayMetadata, chain: CompiledChain, fill: bytes) -> 
         "fill": fill.hex(),
         # Whoever plans the chunks names them.
         "keys": {"prefix": "", "kind": "default", "separator": "/"},
-        "chain": chain.native,
+        "chain": chain,
         "max_chunk_bytes": config.limits.chunk_bytes,
     }
-    return ChunkEngine(json.dumps(spec).encode(), list(chain.externals))
+    return json.dumps(spec).encode()
 
 
 @lru_cache(maxsize=256)

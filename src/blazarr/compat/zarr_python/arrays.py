@@ -2,96 +2,133 @@
 
 from __future__ import annotations
 
+import asyncio
 import copy
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
-import numpy.typing as npt
 from zarr.codecs import ShardingCodec
-from zarr.core.buffer import default_buffer_prototype
-from zarr.core.metadata import ArrayV2Metadata, ArrayV3Metadata
+from zarr.core.array_spec import ArraySpec
 
-from blazarr.codecs import CompiledChain, compile_chain
+from blazarr.codecs import CompiledChain
 from blazarr.codecs.stage import swap_unit
+from blazarr.compat.zarr_python.borrowed import BorrowedArrayBytes, Call
+from blazarr.compat.zarr_python.chains import ZarrMetadata, chain_of, with_inner
+from blazarr.compat.zarr_python.objects import Table
+from blazarr.compat.zarr_python.sessions import BorrowingSession, NativeSession, ObjectSession
 from blazarr.compat.zarr_python.settings import validate_checksums
-from blazarr.compat.zarr_python.untouched import is_own
-from blazarr.engine.chunks import ChunkBatch, ChunkEngine, chunk_engine
+from blazarr.engine.chunks import ChunkEngine, chunk_spec
+from blazarr.engine.objects import FILL, HANDLE, ObjectChain
 from blazarr.errors import UnsupportedError
-from blazarr.metadata import ArrayMetadata, parse_array_v2, parse_array_v3
-
-ZarrMetadata = ArrayV2Metadata | ArrayV3Metadata
-
-# Kinds of data types that numpy always exports through the buffer protocol.
-_EXPORTED = "biufc"
+from blazarr.metadata import ArrayMetadata
 
 _LAYOUTS = {"morton": "morton", "lexicographic": "c", "colexicographic": "f", "unordered": "c"}
 
 _CHECKSUMS = frozenset(["crc32c", "crc32", "adler32", "fletcher32"])
 
 
+class Engine(Protocol):
+    """The engine of one array's chunks."""
+
+    def session(self) -> NativeSession:
+        """Return what does one read or write, in the running event loop."""
+
+
 @dataclass(frozen=True)
-class Engine:
-    """The engine of one array's chunks, and what a decoded item is."""
+class _Native:
+    """All is native: reads and writes share what does them."""
 
-    chunks: ChunkEngine
+    shared: NativeSession
+
+    def session(self) -> NativeSession:
+        return self.shared
+
+
+@dataclass(frozen=True)
+class _Borrowing:
+    """Some steps are borrowed; each read or write has its own."""
+
+    spec: bytes
     dtype: np.dtype[Any]
+    steps: tuple[Any, ...]
 
-    @classmethod
-    def of(cls, metadata: ZarrMetadata) -> Engine:
-        """Make the engine of an array.
-
-        Raises
-        ------
-        BlazarrError
-            Where zarr-python's own classes have to do the work; the message says why.
-        """
-        for codec in _codecs(metadata):
-            if not (is_own(codec, "zarr") or is_own(codec, "numcodecs")):
-                raise UnsupportedError(f"{codec!r} is not a codec of zarr-python's own")
-        parsed = _parsed(metadata)
-        chain = compile_chain(parsed)
-        if chain.variable:
-            raise UnsupportedError(f"items of {parsed.data_type.name!r} have no fixed size")
-        if chain.externals:
-            raise UnsupportedError(f"{chain.externals[0]} runs in Python")
-        dtype = metadata.dtype.to_native_dtype()
-        chain = _trusting(_laid_out(_as_seen(chain, parsed, dtype), metadata))
-        return cls(chunk_engine(parsed, chain, _fill(metadata, dtype)), dtype)
-
-    def batch(
-        self, items: list[Any], memory: npt.NDArray[Any], drop_axes: tuple[int, ...]
-    ) -> ChunkBatch | None:
-        """Take what zarr-python asks of a pipeline; None where only numpy knows what it means."""
-        if memory.dtype.kind not in _EXPORTED:
-            memory = memory.view(np.dtype((np.void, memory.dtype.itemsize)))
-        return self.chunks.batch(items, memory, drop_axes)
+    def session(self) -> NativeSession:
+        call = Call(asyncio.get_running_loop())
+        chunks = ChunkEngine(self.spec, _bound(self.steps, call))
+        return BorrowingSession(chunks, self.dtype, call)
 
 
-def _codecs(metadata: ZarrMetadata) -> Iterator[object]:
-    if isinstance(metadata, ArrayV3Metadata):
-        yield from _with_inner(metadata.codecs)
-        return
-    yield from metadata.filters or ()
-    if metadata.compressor is not None:
-        yield metadata.compressor
+@dataclass(frozen=True)
+class _Objects:
+    """Elements are objects, of which each read or write has a table: the last of its steps."""
+
+    spec: bytes
+    steps: tuple[Any, ...]
+    codec: BorrowedArrayBytes
+    fill: Any
+
+    def session(self) -> NativeSession:
+        call = Call(asyncio.get_running_loop())
+        table = Table(self.codec.bound(call), self.fill)
+        chunks = ChunkEngine(self.spec, [*_bound(self.steps, call), table])
+        return ObjectSession(chunks, HANDLE, call, table)
 
 
-def _with_inner(codecs: Iterable[object]) -> Iterator[object]:
-    for codec in codecs:
-        yield codec
-        if isinstance(codec, ShardingCodec):
-            yield from _with_inner(codec.codecs)
-            yield from _with_inner(codec.index_codecs)
+def engine_of(
+    metadata: ZarrMetadata, codecs: Iterable[Any], spec: ArraySpec
+) -> tuple[Engine, tuple[str, ...]]:
+    """Make the engine of an array's chunks.
+
+    Parameters
+    ----------
+    metadata
+        The array's metadata.
+    codecs
+        Its codecs, as far as they have learned from the array.
+    spec
+        What zarr-python tells the first of them of a chunk.
+
+    Returns
+    -------
+    Engine
+    tuple of str
+        What of it runs in Python, for people to read.
+
+    Raises
+    ------
+    BlazarrError
+        Where zarr-python's own pipeline has to do the work; the message says why.
+    """
+    codecs = tuple(codecs)
+    chain = chain_of(metadata, codecs, spec)
+    compiled = _trusting(_laid_out(chain.compiled, codecs))
+    dtype = metadata.dtype.to_native_dtype()
+    if compiled.variable:
+        return _objects(chain.array, compiled, _fill_value(metadata)), chain.in_python
+    if compiled.externals:
+        native = chain.array.data_type.native
+        if dtype.newbyteorder("=") != native:
+            raise UnsupportedError(f"items of {dtype} are {native} to the core")
+        spec_bytes = chunk_spec(chain.array, compiled.native, _fill(metadata, native))
+        return _Borrowing(spec_bytes, native, compiled.externals), chain.in_python
+    compiled = _as_seen(compiled, chain.array, dtype)
+    spec_bytes = chunk_spec(chain.array, compiled.native, _fill(metadata, dtype))
+    return _Native(NativeSession(ChunkEngine(spec_bytes, ()), dtype)), ()
 
 
-def _parsed(metadata: ZarrMetadata) -> ArrayMetadata:
-    buffers = metadata.to_buffer_dict(default_buffer_prototype())
-    documents = {name: buffer.to_bytes() for name, buffer in buffers.items()}
-    if isinstance(metadata, ArrayV3Metadata):
-        return parse_array_v3(documents["zarr.json"], "zarr.json")
-    return parse_array_v2(documents[".zarray"], None, ".zarray")
+def _objects(array: ArrayMetadata, compiled: CompiledChain, fill: Any) -> Engine:
+    assert compiled.objects is not None
+    codec = compiled.objects.codec
+    assert isinstance(codec, BorrowedArrayBytes)
+    numbered = ObjectChain(compiled, array)
+    spec = chunk_spec(array, numbered.native, np.array(FILL, HANDLE).tobytes())
+    return _Objects(spec, compiled.externals, codec, fill)
+
+
+def _bound(steps: tuple[Any, ...], call: Call) -> list[Any]:
+    return [replace(step, codec=step.codec.bound(call)) for step in steps]
 
 
 def _as_seen(chain: CompiledChain, parsed: ArrayMetadata, dtype: np.dtype[Any]) -> CompiledChain:
@@ -110,10 +147,10 @@ def _as_seen(chain: CompiledChain, parsed: ArrayMetadata, dtype: np.dtype[Any]) 
     return replace(chain, native=native)
 
 
-def _laid_out(chain: CompiledChain, metadata: ZarrMetadata) -> CompiledChain:
+def _laid_out(chain: CompiledChain, codecs: Iterable[Any]) -> CompiledChain:
     """Let shards be laid out in the order that their codecs say, which no document does."""
-    codecs = _codecs(metadata)
-    orders = [_LAYOUTS[_layout(codec)] for codec in codecs if isinstance(codec, ShardingCodec)]
+    shards = [codec for codec in with_inner(codecs) if isinstance(codec, ShardingCodec)]
+    orders = [_LAYOUTS[_layout(codec)] for codec in shards]
     if not orders:
         return chain
     native = copy.deepcopy(chain.native)
@@ -147,12 +184,14 @@ def _levels(chain: dict[str, Any]) -> Iterator[dict[str, Any]]:
         yield chain
 
 
-def _fill(metadata: ZarrMetadata, dtype: np.dtype[Any]) -> bytes:
+def _fill_value(metadata: ZarrMetadata) -> Any:
     fill = metadata.fill_value
-    if fill is None:
-        fill = metadata.dtype.default_scalar()
+    return metadata.dtype.default_scalar() if fill is None else fill
+
+
+def _fill(metadata: ZarrMetadata, dtype: np.dtype[Any]) -> bytes:
     # numpy forgets to swap the bytes of times without a unit when it sets them.
     native = dtype if dtype.names else dtype.newbyteorder("=")
     item = np.empty((), native)
-    item[()] = fill
+    item[()] = _fill_value(metadata)
     return (item if native == dtype else item.byteswap()).tobytes()

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
-import numpy as np
 import numpy.typing as npt
 from zarr.abc.codec import Codec, CodecPipeline
 from zarr.abc.store import Store
@@ -20,11 +19,16 @@ from zarr.core.codec_pipeline import BatchedCodecPipeline
 from zarr.core.metadata import ArrayV2Metadata
 
 from blazarr.compat.zarr_python import settings
-from blazarr.compat.zarr_python.arrays import Engine, ZarrMetadata
+from blazarr.compat.zarr_python.arrays import Engine, engine_of
+from blazarr.compat.zarr_python.borrowed import NothingGivenError
+from blazarr.compat.zarr_python.chains import ZarrMetadata
 from blazarr.compat.zarr_python.places import Place, place_of
+from blazarr.compat.zarr_python.sessions import NativeSession
 from blazarr.compat.zarr_python.transfer import Item
 from blazarr.engine.chunks import ChunkBatch
 from blazarr.errors import UnsupportedError
+
+Result = TypeVar("Result")
 
 log = logging.getLogger("blazarr.zarr_python")
 
@@ -43,9 +47,9 @@ _MISSING = {"status": "missing"}
 class BlazarrCodecPipeline(CodecPipeline):
     """Reads and writes zarr-python's arrays through blazarr.
 
-    What blazarr can't do goes through zarr-python's own pipeline, with the same results: codecs written in Python,
-    items without a fixed size. That is said once for each array in the log, at level debug; where
-    ``codec_pipeline.strict`` is true in zarr-python's configuration it is an error.
+    A codec that blazarr has no form of, such as a user's own, runs as zarr-python would run it, for its step alone. That
+    is said once for each array in the log, at level debug; where ``codec_pipeline.strict`` is true in zarr-python's
+    configuration it is an error.
 
     Parameters
     ----------
@@ -139,19 +143,22 @@ class BlazarrCodecPipeline(CodecPipeline):
         items = list(batch_info)
         if not items:
             return ()
-        engine = self._fitting_engine()
-        if engine is None:
+        session = self._session()
+        if session is None:
             return await self.own.read(items, out, drop_axes)
         target: Any = out.as_ndarray_like()
-        direct = isinstance(target, np.ndarray) and target.dtype == engine.dtype
-        memory: npt.NDArray[Any] = target if direct else np.empty(out.shape, engine.dtype)
-        work = _Work.of(engine, items, memory, drop_axes)
+        memory = session.room(out.shape, target)
+        work = _Work.of(session, items, memory, drop_axes)
         if work is None:
             self._refuse("a selection has a form that only numpy knows")
             return await self.own.read(items, out, drop_axes)
-        present = [await work.place.read(*wave, work.size) for wave in work.waves]
-        if not direct:
-            out[...] = items[0][1].prototype.nd_buffer.from_numpy_array(memory)
+        try:
+            present = await work.read()
+        except NothingGivenError:
+            return await self.own.read(items, out, drop_axes)
+        if memory is not target:
+            elements = session.elements(memory)
+            out[...] = items[0][1].prototype.nd_buffer.from_numpy_array(elements)
         return tuple(_PRESENT if there else _MISSING for wave in present for there in wave)
 
     async def write(
@@ -161,65 +168,82 @@ class BlazarrCodecPipeline(CodecPipeline):
         items = list(batch_info)
         if not items:
             return
-        engine = self._fitting_engine()
-        if engine is None:
+        session = self._session()
+        if session is None:
             await self.own.write(items, value, drop_axes)
             return
-        memory: npt.NDArray[Any] = value.as_numpy_array().astype(engine.dtype, copy=False)
-        work = _Work.of(engine, items, memory, drop_axes)
+        work = _Work.of(session, items, session.memory(value.as_numpy_array()), drop_axes)
         if work is None:
             self._refuse("a selection has a form that only numpy knows")
             await self.own.write(items, value, drop_axes)
             return
-        for wave in work.waves:
-            await work.place.write(*wave, work.size)
+        try:
+            await work.write()
+        except NothingGivenError:
+            await self.own.write(items, value, drop_axes)
 
-    def _fitting_engine(self) -> Engine | None:
+    def _session(self) -> NativeSession | None:
+        """Return what reads or writes the array; None where zarr-python's own pipeline has to."""
         if self._engine is None and self._unfit is None:
-            assert self._metadata is not None
-            try:
-                self._engine = Engine.of(self._metadata)
-            except ValueError as error:
-                self._unfit = str(error)
-                log.debug("zarr-python's own pipeline reads and writes this array: %s", error)
-        if self._engine is None and self._metadata is not None:
+            self._compile()
+        if self._unfit is not None and self._metadata is not None:
             self._refuse(self._unfit)
-        return self._engine
+        return None if self._engine is None else self._engine.session()
 
-    def _refuse(self, reason: str | None) -> None:
+    def _compile(self) -> None:
+        assert self._metadata is not None
+        try:
+            self._engine, in_python = engine_of(self._metadata, self.own, _spec(self._metadata))
+        except ValueError as error:
+            self._unfit = str(error)
+            log.debug("zarr-python's own pipeline reads and writes this array: %s", error)
+            return
+        if in_python:
+            self._unfit = "; ".join(in_python)
+            log.debug("not all of this array is native: %s", self._unfit)
+
+    def _refuse(self, reason: str) -> None:
         if settings.strict():
             raise UnsupportedError(
-                f"blazarr can't read or write this array: {reason}; "
-                "with codec_pipeline.strict=False zarr-python's own pipeline does"
+                f"blazarr alone can't read or write this array: {reason}; "
+                "with codec_pipeline.strict=False zarr-python does that part"
             )
 
 
 def _own_pipeline(metadata: ZarrMetadata) -> BatchedCodecPipeline:
     """Make what zarr-python makes for an array by default."""
+    codecs: tuple[Codec, ...]
     if isinstance(metadata, ArrayV2Metadata):
-        codecs: tuple[Codec, ...] = (V2Codec(metadata.filters, metadata.compressor),)
+        codecs = (V2Codec(metadata.filters, metadata.compressor),)
+    else:
+        codecs = metadata.codecs
+    own = BatchedCodecPipeline.from_codecs(codecs)
+    return own.evolve_from_array_spec(_spec(metadata)) if _EVOLVES else own
+
+
+def _spec(metadata: ZarrMetadata) -> ArraySpec:
+    """Describe a chunk as zarr-python does to codecs."""
+    if isinstance(metadata, ArrayV2Metadata):
         shape = metadata.chunks
         config = ArrayConfig.from_dict({"order": metadata.order})
     else:
-        codecs = metadata.codecs
         # Where chunks differ in shape, the shape given here is not looked at.
         shape = getattr(metadata.chunk_grid, "chunk_shape", (1,) * len(metadata.shape))
         config = ArrayConfig.from_dict({})
-    spec = ArraySpec(
+    return ArraySpec(
         shape=shape,
         dtype=metadata.dtype,
         fill_value=metadata.fill_value,
         config=config,
         prototype=default_buffer_prototype(),
     )
-    own = BatchedCodecPipeline.from_codecs(codecs)
-    return own.evolve_from_array_spec(spec) if _EVOLVES else own
 
 
 @dataclass(frozen=True)
 class _Work:
     """A batch, where its chunks are, and its parts that are done one after another."""
 
+    session: NativeSession
     place: Place
     waves: list[tuple[list[Item], ChunkBatch]]
     # Bytes of a wave, as far as can be told at a glance.
@@ -228,20 +252,38 @@ class _Work:
     @classmethod
     def of(
         cls,
-        engine: Engine,
+        session: NativeSession,
         items: list[Item],
         memory: npt.NDArray[Any],
         drop_axes: tuple[int, ...],
     ) -> _Work | None:
         """Take a batch; None where only numpy knows what it means."""
         place = place_of(items)
-        chunk: int = math.prod(items[0][1].shape) * engine.dtype.itemsize
+        chunk: int = math.prod(items[0][1].shape) * session.dtype.itemsize
         count = max(_LEAST, _WAVE // max(chunk, 1)) if place.holds_bytes else len(items)
         waves = []
         for start in range(0, len(items), count):
             wave = items[start : start + count]
-            chunks = engine.batch(wave, memory, drop_axes)
+            chunks = session.batch(wave, memory, drop_axes)
             if chunks is None:
                 return None
             waves.append((wave, chunks))
-        return cls(place, waves, max(memory.nbytes, chunk * len(items)))
+        return cls(session, place, waves, max(memory.nbytes, chunk * len(items)))
+
+    async def read(self) -> list[bytes]:
+        """Read all; for each chunk whether it was there."""
+        try:
+            return [await self.place.read(*wave, self._run) for wave in self.waves]
+        except Exception as error:  # noqa: BLE001 - what a codec raised is raised as it is
+            raise self.session.cause(error) from None
+
+    async def write(self) -> None:
+        """Write all."""
+        try:
+            for wave in self.waves:
+                await self.place.write(*wave, self._run)
+        except Exception as error:  # noqa: BLE001 - what a codec raised is raised as it is
+            raise self.session.cause(error) from None
+
+    async def _run(self, work: Callable[[], Result]) -> Result:
+        return await self.session.run(work, self.size)

@@ -2,27 +2,28 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import Any, ClassVar, Protocol, TypeVar
 
 import numpy as np
 from zarr.core.buffer import Buffer, default_buffer_prototype
-from zarr.storage import LocalStore, MemoryStore, StorePath
+from zarr.storage import LocalStore, MemoryStore, StorePath, ZipStore
 
 from blazarr.compat.zarr_python import settings
+from blazarr.compat.zarr_python.archives import read_entries
 from blazarr.compat.zarr_python.transfer import Item, fetch, fetch_whole, store_all
 from blazarr.compat.zarr_python.untouched import has_own_methods
 from blazarr.engine.chunks import ChunkBatch, folder
 
-# Below this many bytes the work is done before another thread has woken up.
-_AT_ONCE = 128 << 10
-
 _STORE_METHODS = (
     "_open",
     "_ensure_open",
+    "_sync_open",
+    "_zipfile",
+    "_get",
     "_set",
     "get",
     "get_sync",
@@ -34,7 +35,15 @@ _STORE_METHODS = (
 )
 _PATH_METHODS = ("get", "get_sync", "set", "set_sync", "delete", "delete_sync")
 
+
 Result = TypeVar("Result")
+
+
+class Run(Protocol):
+    """What does the work that computes or waits."""
+
+    def __call__(self, work: Callable[[], Result]) -> Coroutine[Any, Any, Result]:
+        """Do the work."""
 
 
 class Place(Protocol):
@@ -48,18 +57,11 @@ class Place(Protocol):
 
     holds_bytes: ClassVar[bool]
 
-    async def read(self, items: list[Item], chunks: ChunkBatch, size: int) -> bytes:
-        """Read a batch of about `size` bytes; a byte for each chunk: whether it was there."""
+    async def read(self, items: list[Item], chunks: ChunkBatch, run: Run) -> bytes:
+        """Read a batch; a byte for each chunk: whether it was there."""
 
-    async def write(self, items: list[Item], chunks: ChunkBatch, size: int) -> None:
+    async def write(self, items: list[Item], chunks: ChunkBatch, run: Run) -> None:
         """Write a batch."""
-
-
-async def run(work: Callable[[], Result], size: int) -> Result:
-    """Do work that computes or waits, without holding up the event loop for long."""
-    if size <= _AT_ONCE:
-        return work()
-    return await asyncio.to_thread(work)
 
 
 @dataclass(frozen=True)
@@ -70,12 +72,12 @@ class Folder:
 
     store: LocalStore
 
-    async def read(self, items: list[Item], chunks: ChunkBatch, size: int) -> bytes:
+    async def read(self, items: list[Item], chunks: ChunkBatch, run: Run) -> bytes:
         """Read through the core."""
         await _opened(self.store)
-        return await run(partial(chunks.read, self._core(), threads=settings.threads()), size)
+        return await run(partial(chunks.read, self._core(), threads=settings.threads()))
 
-    async def write(self, items: list[Item], chunks: ChunkBatch, size: int) -> None:
+    async def write(self, items: list[Item], chunks: ChunkBatch, run: Run) -> None:
         """Write through the core."""
         await _opened(self.store)
         self.store._check_writable()
@@ -85,7 +87,7 @@ class Folder:
             threads=settings.threads(),
             write_empty=_write_empty(items),
         )
-        await run(work, size)
+        await run(work)
 
     def _core(self) -> Any:
         # Looked up at each call, since a store may be moved.
@@ -100,14 +102,14 @@ class Memory:
 
     store: MemoryStore
 
-    async def read(self, items: list[Item], chunks: ChunkBatch, size: int) -> bytes:
+    async def read(self, items: list[Item], chunks: ChunkBatch, run: Run) -> bytes:
         """Decode where the bytes lie."""
         await _opened(self.store)
         stored = self.store._store_dict
         data = [_bytes(stored.get(item[0].path)) for item in items]
-        return await run(partial(chunks.decode, data, threads=settings.threads()), size)
+        return await run(partial(chunks.decode, data, threads=settings.threads()))
 
-    async def write(self, items: list[Item], chunks: ChunkBatch, size: int) -> None:
+    async def write(self, items: list[Item], chunks: ChunkBatch, run: Run) -> None:
         """Encode, and keep what that gives."""
         await _opened(self.store)
         self.store._check_writable()
@@ -115,7 +117,7 @@ class Memory:
         data: list[Any] = [None] * len(items)
         for number in chunks.partial():
             data[number] = _bytes(stored.get(items[number][0].path))
-        encoded = await run(_encoding(items, chunks, data), size)
+        encoded = await run(_encoding(items, chunks, data))
         buffer = default_buffer_prototype().buffer
         for item, new in zip(items, encoded, strict=True):
             if new is None:
@@ -130,16 +132,33 @@ class Elsewhere:
 
     holds_bytes: ClassVar[bool] = True
 
-    async def read(self, items: list[Item], chunks: ChunkBatch, size: int) -> bytes:
+    async def read(self, items: list[Item], chunks: ChunkBatch, run: Run) -> bytes:
         """Fetch what is wanted, then decode it."""
         data = await fetch(items, chunks)
-        return await run(partial(chunks.decode, data, threads=settings.threads()), size)
+        return await run(partial(chunks.decode, data, threads=settings.threads()))
 
-    async def write(self, items: list[Item], chunks: ChunkBatch, size: int) -> None:
+    async def write(self, items: list[Item], chunks: ChunkBatch, run: Run) -> None:
         """Fetch what is changed in part, encode, then store."""
         data = await fetch_whole(items, chunks.partial())
-        encoded = await run(_encoding(items, chunks, data), size)
+        encoded = await run(_encoding(items, chunks, data))
         await store_all(items, encoded)
+
+
+@dataclass(frozen=True)
+class Archive(Elsewhere):
+    """A `ZipStore` of a file that nobody changed; it is written by its own methods."""
+
+    store: ZipStore
+
+    async def read(self, items: list[Item], chunks: ChunkBatch, run: Run) -> bytes:
+        """Decode what lies in the file."""
+        await _opened(self.store)
+
+        def work() -> bytes:
+            data = read_entries(self.store, [item[0].path for item in items], chunks)
+            return chunks.decode(data, threads=settings.threads())
+
+        return await run(work)
 
 
 def place_of(items: list[Item]) -> Place:
@@ -151,12 +170,18 @@ def place_of(items: list[Item]) -> Place:
     kind = _KINDS.get(type(store))
     if kind is None or not has_own_methods(store, _STORE_METHODS):
         return Elsewhere()
+    if isinstance(store, ZipStore) and not isinstance(store.path, Path):
+        return Elsewhere()
     if any(type(item[0]) is not StorePath or item[0].store is not store for item in items):
         return Elsewhere()
     return kind(store)
 
 
-_KINDS: dict[type, Callable[[Any], Place]] = {LocalStore: Folder, MemoryStore: Memory}
+_KINDS: dict[type, Callable[[Any], Place]] = {
+    LocalStore: Folder,
+    MemoryStore: Memory,
+    ZipStore: Archive,
+}
 
 
 def _encoding(
@@ -169,7 +194,7 @@ def _write_empty(items: list[Item]) -> bool:
     return bool(items[0][1].config.write_empty_chunks)
 
 
-async def _opened(store: LocalStore | MemoryStore) -> None:
+async def _opened(store: LocalStore | MemoryStore | ZipStore) -> None:
     if not store._is_open:
         await store._ensure_open()
 

@@ -12,6 +12,9 @@ use crate::io::{ByteRange, Object, Stamp, StoreError, resolve};
 /// valid encodings exist that are longer than any encoder makes them.
 const SLACK: u64 = 64 << 20;
 
+/// What is reserved at most before a file's size is known: of some codecs' data no bound is known that means much.
+const EAGER: usize = 64 << 20;
+
 /// Room for a small file whose size is not known.
 const SMALL: usize = 8 << 10;
 
@@ -36,7 +39,7 @@ pub(super) fn open(path: &Path, key: &str) -> Result<Option<File>, StoreError> {
 /// no bytes. `hint` is the size expected at most; it spares the question for the true one.
 pub(super) fn read_bounded(file: &File, key: &str, hint: usize, buf: &mut Vec<u8>) -> Result<bool> {
     // One byte more, so that the end of a file as long as expected is seen without growing.
-    reserve(buf, hint.max(SMALL).saturating_add(1))?;
+    reserve(buf, hint.clamp(SMALL, EAGER).saturating_add(1))?;
     loop {
         match read_some(file, buf) {
             Ok(0) => return Ok(true),

@@ -1,0 +1,105 @@
+"""Texts and other objects without a fixed size: the core moves their numbers in a table that one call has.
+
+A step of the chain turns the numbers of a chunk's elements into stored bytes and back, by zarr-python's own codec. So
+shards, partial writes, and all that is done to the bytes are those of every other array.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from zarr.codecs import VLenBytesCodec, VLenUTF8Codec
+
+from blazarr.codecs.base import Buffer
+from blazarr.compat.zarr_python.borrowed import BorrowedArrayBytes
+from blazarr.engine.objects import COUNT_BYTES, FILL, HANDLE, MAX_BYTES
+from blazarr.errors import CorruptError
+
+# What makes Python objects has to be Python; that is no reason to warn of.
+MAKERS_OF_OBJECTS = (VLenUTF8Codec, VLenBytesCodec)
+
+
+class Table:
+    """The objects of one read or write.
+
+    Parameters
+    ----------
+    codec
+        What makes bytes of a chunk of objects.
+    fill
+        What was never written.
+    """
+
+    name = "objects"
+
+    def __init__(self, codec: BorrowedArrayBytes, fill: Any) -> None:
+        self._codec = codec
+        self.dtype = codec.spec.dtype.to_native_dtype()
+        self._lock = threading.Lock()
+        first = np.empty(1, self.dtype)
+        first[0] = fill
+        self._blocks: list[npt.NDArray[Any]] = [first]
+        self._starts = [FILL]
+        self._size = 1
+
+    def add(self, objects: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+        """Take in an array of objects, and return an array of their numbers."""
+        block = objects.reshape(-1)
+        with self._lock:
+            start = self._size
+            self._blocks.append(block)
+            self._starts.append(start)
+            self._size += block.size
+        numbers = np.arange(start, start + block.size, dtype=HANDLE)
+        # Fill values have one number, so that the core knows chunks of nothing else.
+        numbers[_equal(block, self._blocks[0][0])] = FILL
+        return numbers.reshape(objects.shape)
+
+    def take(self, numbers: npt.NDArray[np.int64]) -> npt.NDArray[Any]:
+        """Return the objects with some numbers, of all blocks."""
+        found: npt.NDArray[Any] = np.concatenate(self._blocks)[numbers]
+        return found
+
+    def encode(self, data: Buffer) -> Buffer:
+        """Encode a chunk of numbers."""
+        numbers = np.frombuffer(data, HANDLE).reshape(self._codec.spec.shape)
+        return self._codec.encode(self._chunk(numbers))
+
+    def decode(self, data: Buffer) -> npt.NDArray[np.uint8]:
+        """Decode a chunk to numbers."""
+        if isinstance(self._codec.theirs, MAKERS_OF_OBJECTS):
+            self._check(data)
+        objects = self._codec.decode(data).astype(self.dtype, copy=False)
+        return self.add(objects).reshape(-1).view(np.uint8)
+
+    def _check(self, data: Buffer) -> None:
+        # numcodecs makes room for as many as the data says.
+        count = int.from_bytes(bytes(data[:COUNT_BYTES]), "little")
+        expected = math.prod(self._codec.spec.shape)
+        if count != expected:
+            raise CorruptError(f"a chunk of {expected} items says that it has {count}")
+
+    def _chunk(self, numbers: npt.NDArray[np.int64]) -> npt.NDArray[Any]:
+        # Of the many blocks that there may be, a chunk's elements are from two or three.
+        which = np.searchsorted(self._starts, numbers, side="right") - 1
+        found = np.empty(numbers.shape, self.dtype)
+        for block in np.unique(which):
+            here = which == block
+            found[here] = self._blocks[block][numbers[here] - self._starts[block]]
+        return found
+
+    def max_encoded(self, size: int) -> int:
+        """Return the limit: the objects alone know their size."""
+        return max(size, MAX_BYTES)
+
+
+def _equal(block: npt.NDArray[Any], fill: Any) -> Any:
+    if block.dtype != object:
+        return block == fill
+    # Objects may be arrays, which no fill value is.
+    same = (not isinstance(item, np.ndarray) and item == fill for item in block)
+    return np.fromiter(same, np.bool_, block.size)

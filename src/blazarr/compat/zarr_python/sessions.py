@@ -1,0 +1,140 @@
+"""One read or write: what its chunks are decoded to, where the work is done, and what its failures mean."""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future
+from dataclasses import dataclass
+from typing import Any, TypeAlias, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from blazarr.compat.zarr_python.borrowed import Call
+from blazarr.compat.zarr_python.objects import Table
+from blazarr.engine.chunks import ChunkBatch, ChunkEngine
+from blazarr.engine.objects import HANDLE
+
+AnyArray: TypeAlias = npt.NDArray[Any]
+Result = TypeVar("Result")
+
+# Kinds of data types that numpy always exports through the buffer protocol.
+_EXPORTED = "biufc"
+
+# Below this many bytes the work is done before another thread has woken up.
+_AT_ONCE = 128 << 10
+
+
+@dataclass(frozen=True)
+class NativeSession:
+    """Reads and writes of an array of which all is native; none leaves a trace here.
+
+    Attributes
+    ----------
+    chunks
+        The engine.
+    dtype
+        Type of the elements in memory.
+    """
+
+    chunks: ChunkEngine
+    dtype: np.dtype[Any]
+
+    def room(self, shape: tuple[int, ...], target: Any) -> AnyArray:
+        """Return the memory to read into: the target, where chunks can be decoded to it."""
+        if isinstance(target, np.ndarray) and target.dtype == self.dtype:
+            return target
+        return np.empty(shape, self.dtype)
+
+    def elements(self, memory: AnyArray) -> AnyArray:
+        """Return the elements that were read into memory."""
+        return memory
+
+    def memory(self, value: AnyArray) -> AnyArray:
+        """Return the memory of elements to be written."""
+        return value.astype(self.dtype, copy=False)
+
+    def batch(
+        self, items: list[Any], memory: AnyArray, drop_axes: tuple[int, ...]
+    ) -> ChunkBatch | None:
+        """Take what zarr-python asks of a pipeline; None where only numpy knows what it means."""
+        if memory.dtype.kind not in _EXPORTED:
+            memory = memory.view(np.dtype((np.void, memory.dtype.itemsize)))
+        return self.chunks.batch(items, memory, drop_axes)
+
+    async def run(self, work: Callable[[], Result], size: int) -> Result:
+        """Do work of about `size` bytes without holding up the event loop for long."""
+        if size <= _AT_ONCE:
+            return work()
+        return await asyncio.to_thread(work)
+
+    def cause(self, error: Exception) -> BaseException:
+        """Return what to raise for an error of the core."""
+        return error
+
+
+@dataclass(frozen=True)
+class BorrowingSession(NativeSession):
+    """One read or write of an array with codecs in Python.
+
+    Attributes
+    ----------
+    call
+        What runs the codecs.
+    """
+
+    call: Call
+
+    async def run(self, work: Callable[[], Result], size: int) -> Result:
+        """Do work in a thread of its own: it waits for codecs, which may need the event loop's threads."""
+        future: Future[Result] = Future()
+        context = contextvars.copy_context()
+        threading.Thread(target=context.run, args=(_finish, future, work)).start()
+        return await asyncio.wrap_future(future)
+
+    def cause(self, error: Exception) -> BaseException:
+        """Return what a codec raised, or else the core's error."""
+        return self.call.failure or error
+
+
+@dataclass(frozen=True)
+class ObjectSession(BorrowingSession):
+    """One read or write of an array of objects.
+
+    Attributes
+    ----------
+    table
+        Its objects; memory holds their numbers.
+    """
+
+    table: Table
+
+    def room(self, shape: tuple[int, ...], target: Any) -> AnyArray:
+        """Return memory for numbers."""
+        return np.empty(shape, HANDLE)
+
+    def elements(self, memory: AnyArray) -> AnyArray:
+        """Return the objects of the numbers that were read."""
+        return self.table.take(memory)
+
+    def memory(self, value: AnyArray) -> AnyArray:
+        """Return the numbers of objects to be written."""
+        return self.table.add(value.astype(self.table.dtype, copy=False))
+
+
+Session: TypeAlias = NativeSession
+
+
+def _finish(future: Future[Result], work: Callable[[], Result]) -> None:
+    # From here on it can't be cancelled: what is under way ends by itself.
+    if not future.set_running_or_notify_cancel():
+        return
+    try:
+        result = work()
+    except BaseException as error:  # noqa: BLE001 - whoever waits for the work raises it
+        future.set_exception(error)
+    else:
+        future.set_result(result)
