@@ -5,7 +5,7 @@ SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test thorough check format parity parity-tests compat bench docs gpu-check wheel notices clean
+.PHONY: help demo test thorough check format parity parity-tests compat compat-reduced oldest bench docs gpu-check wheel notices clean
 
 PYTHON ?= $(shell tools/python.sh)
 VENV := .venv
@@ -26,7 +26,9 @@ help:
 	@echo "make format    let the formatters change the sources"
 	@echo "make parity    compare the public names with zarr-python's; writes docs/parity.md"
 	@echo "make parity-tests  zarr-python's own tests, run on blazarr; writes docs/parity-tests.md"
-	@echo "make compat    other projects' tests of codec pipelines, run with blazarr's"
+	@echo "make compat    other projects' tests of codec pipelines, run with blazarr's (20 minutes)"
+	@echo "make compat-reduced  a part of these (a minute)"
+	@echo "make oldest    tests with the oldest Python and packages that are supported, where that Python is"
 	@echo "make bench     blazarr beside its peers; writes benchmarks/results"
 	@echo "make docs      build the documentation site into site, strictly"
 	@echo "make gpu-check what can be checked of the GPU code without a GPU (fetches 600 MB of NVIDIA's wheels)"
@@ -66,7 +68,32 @@ parity-tests: $(STAMP)/core $(STAMP)/group-parity
 	$(BIN)/python tools/zarr_tests/run.py
 
 compat: $(STAMP)/core $(STAMP)/group-compat
-	tools/compat.sh $(BIN)/python
+	$(BIN)/python tools/compat/run.py
+
+compat-reduced: $(STAMP)/core $(STAMP)/group-compat
+	$(BIN)/python tools/compat/run.py --reduced
+
+# The oldest Python and packages that are supported, in an environment of their own.
+OLDEST := build/oldest
+OLDEST_PYTHON := 3.11
+OLDEST_PACKAGES := numpy==2.0.0 numcodecs==0.16.1 zarr==3.1.0 \
+	"pytest>=8.4,<10" "pytest-xdist>=3.8,<4" "hypothesis>=6.140,<7" "fsspec>=2024.10"
+OLDEST_TESTS := tests/compat tests/unit/api tests/unit/codecs tests/unit/dtypes tests/unit/indexing \
+	tests/unit/metadata tests/unit/nodes
+
+oldest: $(STAMP)/core
+	if ! python=$$(tools/python.sh $(OLDEST_PYTHON)); then \
+	    echo "the oldest supported packages were not tested: there is no Python $(OLDEST_PYTHON) here"; exit 0; \
+	fi; \
+	if [ ! $(OLDEST)/ready -nt Makefile ]; then \
+	    rm -rf $(OLDEST); "$$python" -m venv $(OLDEST); \
+	    $(OLDEST)/bin/python -m pip install --quiet $(OLDEST_PACKAGES); \
+	    touch $(OLDEST)/ready; \
+	fi; \
+	rm -f $(OLDEST)/*.whl; \
+	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin build --quiet --release --locked --out $(OLDEST); \
+	$(OLDEST)/bin/python -m pip install --quiet --no-deps --force-reinstall $(OLDEST)/*.whl; \
+	$(OLDEST)/bin/python -m pytest -n 2 $(OLDEST_TESTS)
 
 bench: $(STAMP)/core $(STAMP)/group-bench
 	$(BIN)/python benchmarks/run.py

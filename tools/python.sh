@@ -1,6 +1,7 @@
 #!/bin/sh
 # Prints the path of the newest Python (3.11 or later) that can make a virtual environment.
 # Looks on PATH first, then where pyenv keeps its versions; shims that only complain are passed over.
+# With versions (3.11 ...) as arguments it looks for these alone, in their order.
 
 works() {
     "$1" - <<'PY' 2>/dev/null
@@ -9,7 +10,7 @@ raise SystemExit(not ((3, 11) <= sys.version_info[:2] <= (3, 14)))
 PY
 }
 
-for version in 3.14 3.13 3.12 3.11; do
+for version in ${*:-3.14 3.13 3.12 3.11}; do
     for candidate in "python$version" "${PYENV_ROOT:-$HOME/.pyenv}/versions/$version".*/bin/python; do
         if works "$candidate"; then
             command -v "$candidate"
@@ -17,6 +18,10 @@ for version in 3.14 3.13 3.12 3.11; do
         fi
     done
 done
+if [ $# -gt 0 ]; then
+    echo "No Python $* with ssl and venv was found" >&2
+    exit 1
+fi
 for candidate in python3 python; do
     if works "$candidate"; then
         command -v "$candidate"

@@ -9,7 +9,7 @@ import zarr
 from numcodecs.abc import Codec as NumcodecsCodec
 from numcodecs.compat import ensure_ndarray
 from zarr.abc.codec import ArrayArrayCodec, ArrayBytesCodec, BytesBytesCodec
-from zarr.dtype import parse_dtype
+from zarr.dtype import Int64
 
 
 class _Plain:
@@ -73,9 +73,7 @@ class Widening(_Plain, ArrayArrayCodec):
     """Numbers of four bytes as twice that number, in eight."""
 
     def resolve_metadata(self, spec):
-        return replace(
-            spec, dtype=parse_dtype(np.dtype("i8"), zarr_format=3), fill_value=np.int64(0)
-        )
+        return replace(spec, dtype=Int64(), fill_value=np.int64(0))
 
     async def _encode_single(self, chunk, spec):
         assert chunk.shape == spec.shape

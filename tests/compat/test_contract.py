@@ -19,6 +19,12 @@ def pipeline_of(array):
     return array._async_array.codec_pipeline
 
 
+# Types and codecs that the specification does not have; not all releases of zarr-python say so.
+UNSPECIFIED = pytest.mark.filterwarnings(
+    "ignore:.*(does not have a Zarr V3 specification|not part in the Zarr format 3 specification)"
+)
+
+
 @pytest.fixture
 def folder(tmp_path):
     return tmp_path / "array"
@@ -77,7 +83,7 @@ def test_results_of_any_layout(array, kind):
     np.testing.assert_array_equal(out, np.arange(90).reshape(10, 9))
 
 
-@pytest.mark.filterwarnings("ignore::zarr.errors.UnstableSpecificationWarning")
+@UNSPECIFIED
 @pytest.mark.parametrize("zarr_format", [2, 3])
 @pytest.mark.parametrize("dtype", [">i4", ">f8", ">c16", ">M8[s]", ">U3"])
 def test_other_byte_orders(zarr_format, dtype):
@@ -89,7 +95,7 @@ def test_other_byte_orders(zarr_format, dtype):
     assert got.dtype == array.dtype
 
 
-@pytest.mark.filterwarnings("ignore::zarr.errors.UnstableSpecificationWarning")
+@UNSPECIFIED
 @pytest.mark.parametrize("zarr_format", [2, 3])
 @pytest.mark.parametrize(
     "values",
@@ -184,7 +190,7 @@ def test_empty_chunks_are_stored_where_asked_for(folder, wanted, shards):
         folder, shape=(8, 8), chunks=(4, 4), shards=shards, dtype="i4", config=config
     )
     array[:] = 0
-    assert array.nchunks_initialized == (4 if wanted else 0)
+    assert (array.nchunks_initialized > 0) is wanted
 
 
 class Doubling(zarr.abc.codec.BytesBytesCodec):

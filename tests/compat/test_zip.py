@@ -71,7 +71,7 @@ def test_what_was_just_written_is_read(path):
 
 
 def test_a_closed_store_opens_again(path):
-    store = ZipStore(path, mode="w")
+    store = ZipStore(path, mode="a")
     array = fill(store)
     store.close()
     np.testing.assert_array_equal(array[:], NUMBERS)
