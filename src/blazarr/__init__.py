@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     )
     from blazarr.compat.zarr_python import enable
     from blazarr.compat.zarr_python.gpu import configure_gpu
+    from blazarr.conversion import convert, rechunk
     from blazarr.nodes import Array, AsyncArray, AsyncGroup, Group
 
 __version__: Final[str] = _core.__version__
@@ -61,6 +62,7 @@ __all__ = [
     "config",
     "configure_gpu",
     "consolidate_metadata",
+    "convert",
     "copy",
     "copy_all",
     "copy_store",
@@ -84,6 +86,7 @@ __all__ = [
     "open_group",
     "open_like",
     "print_debug_info",
+    "rechunk",
     "save",
     "save_array",
     "save_group",
@@ -97,6 +100,7 @@ _ELSEWHERE = {
     **dict.fromkeys(("Array", "AsyncArray", "AsyncGroup", "Group"), "nodes"),
     "configure_gpu": "compat.zarr_python.gpu",
     "enable": "compat.zarr_python",
+    **dict.fromkeys(("convert", "rechunk"), "conversion"),
 }
 _OPENED_ON_USE = frozenset(
     {
@@ -104,6 +108,7 @@ _OPENED_ON_USE = frozenset(
         "aio",
         "api",
         "codecs",
+        "conversion",
         "dtype",
         "dtypes",
         "errors",

@@ -27,7 +27,7 @@ LEVELS = (
     {"nodes", "api", "aio"},
     # zarr-python's module names: nothing but imports.
     {"abc", "dtype", "experimental", "registry", "storage", "types"},
-    {"compat", "distributed", "show", "cli", "testing"},
+    {"compat", "conversion", "checking", "distributed", "show", "cli", "testing"},
 )
 LEVEL = {room: level for level, rooms in enumerate(LEVELS) for room in rooms}
 
@@ -45,7 +45,10 @@ ROOMS_OF_PACKAGE = {
     "cupy": {"cuda"},
     "xarray": {"compat"},
     "dask": {"distributed", "compat"},
+    "h5py": {"conversion"},
+    "tifffile": {"conversion"},
     "rich": {"show", "cli"},
+    "typer": {"cli"},
     "tqdm": {"show"},
     "matplotlib": {"nodes"},
     "hypothesis": {"testing"},

@@ -105,6 +105,7 @@ class _NativeEngine:
             self._array.read(
                 selection.core(),
                 out if self._view is None else out.view(self._view),
+                threads=settings.get("threading.max_workers"),
                 missing_is_error=self._missing_is_error,
             )
         except BlazarrError as error:
@@ -116,6 +117,7 @@ class _NativeEngine:
             self._array.write(
                 selection.core(),
                 value if self._view is None else value.view(self._view),
+                threads=settings.get("threading.max_workers"),
                 write_empty=self._write_empty,
             )
         except BlazarrError as error:
