@@ -138,4 +138,5 @@ def covered(boxes: Shape, units: Shape) -> float:
 
 def nbytes(region: Region, itemsize: int) -> int:
     """Return the size of a region's elements."""
-    return math.prod(part.stop - part.start for part in region) * itemsize
+    lengths: list[int] = [part.stop - part.start for part in region]
+    return math.prod(lengths) * itemsize

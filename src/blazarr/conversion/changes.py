@@ -11,7 +11,7 @@ from blazarr.codecs.v2 import OBJECT_CODECS
 from blazarr.conversion.dimensions import names_of, with_names
 from blazarr.errors import BlazarrError
 from blazarr.grids import ChunkGrid
-from blazarr.metadata import ArrayMetadata, GroupMetadata
+from blazarr.metadata import ArrayMetadata, ArrayV2Metadata, GroupMetadata
 from blazarr.nodes import layout
 from blazarr.nodes.request import ArrayRequest
 
@@ -138,22 +138,26 @@ def _fill_value(source: ArrayMetadata, zarr_format: int) -> Any:
 
 def _own_codecs(source: ArrayMetadata, zarr_format: int) -> dict[str, Any]:
     """Return the source's codecs as arguments for a format; an unknown codec is an error."""
+    if isinstance(source, ArrayV2Metadata):
+        return _codecs_of_v2(source, zarr_format)
     codecs = layout.codecs(source)
-    if source.zarr_format == 2:
-        # Of these forms the standard's own codecs are made in format 3, where it has them.
-        forms = [codec.to_v2() for codec in codecs]
-        count = len(source.filters)  # type: ignore[attr-defined]
-        filters, compressors = forms[:count], forms[count:]
-        if zarr_format == 3:
-            # What makes bytes of objects is the serializer there, chosen by the data type.
-            filters = [form for form in filters if form["id"] not in OBJECT_CODECS]
-        return _given(filters, compressors)
     filters = tuple(codec for codec in codecs if isinstance(codec, ArrayArrayCodec))
     serializer = next((codec for codec in codecs if isinstance(codec, ArrayBytesCodec)), "auto")
     compressors = tuple(codec for codec in codecs if isinstance(codec, BytesBytesCodec))
     if zarr_format == 2:
         return _for_v2(filters, compressors, source)
     return _given(filters, compressors, serializer)
+
+
+def _codecs_of_v2(source: ArrayV2Metadata, zarr_format: int) -> dict[str, Any]:
+    # Of these forms the standard's own codecs are made in format 3, where it has them.
+    forms = [codec.to_v2() for codec in layout.codecs(source)]
+    count = len(source.filters)
+    filters, compressors = forms[:count], forms[count:]
+    if zarr_format == 3:
+        # What makes bytes of objects is the serializer there, chosen by the data type.
+        filters = [form for form in filters if form["id"] not in OBJECT_CODECS]
+    return _given(filters, compressors)
 
 
 def _given(

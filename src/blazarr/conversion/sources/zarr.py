@@ -53,7 +53,7 @@ class ZarrArray:
         """Yield the places of stored objects; None where the store can't be listed."""
         counts = layout.grid_shape(self.metadata)
         try:
-            found = layout.stored_chunks(self.metadata, self.place)
+            found = layout.stored_objects(self.metadata, self.place)
             first = next(found, None)
         except UnsupportedError:
             return None
@@ -64,11 +64,11 @@ class ZarrArray:
 
 
 def _inside(
-    first: tuple[str, Shape] | None, others: Iterator[tuple[str, Shape]], counts: Shape
+    first: tuple[str, int, Shape] | None, others: Iterator[tuple[str, int, Shape]], counts: Shape
 ) -> Iterator[Shape]:
     if first is None:
         return
-    for _, place in itertools.chain([first], others):
+    for _, _, place in itertools.chain([first], others):
         if all(index < count for index, count in zip(place, counts, strict=True)):
             yield place
 
