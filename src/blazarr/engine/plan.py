@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -42,6 +43,13 @@ class Plan(Mapping[str, Any]):
         columns["whole"] = np.frombuffer(table["whole"], np.bool_)
         self._columns = columns
         self.cut = bool(table["cut"])
+        self._per_shard: tuple[int, ...] | None = None
+
+    def in_shards(self, counts: tuple[int, ...]) -> Plan:
+        """Return the same plan of an array whose shards have so many chunks along each axis."""
+        plan = copy(self)
+        plan._per_shard = counts  # noqa: SLF001
+        return plan
 
     def __getitem__(self, name: str) -> Any:
         return self._columns[name]
@@ -63,9 +71,13 @@ class Plan(Mapping[str, Any]):
     def show(self) -> Picture:
         """Return a picture of the chunks that are read, with what that costs.
 
-        Chunks of a shard are drawn as their shard. Terminals print it, notebooks draw it.
+        Terminals print it, notebooks draw it. Where shards are of different sizes, they are drawn
+        instead of their chunks.
         """
-        chunks, reads = np.unique(self["chunk"], axis=0, return_counts=True)
+        places = self["chunk"]
+        if self._per_shard is not None:
+            places = places * np.array(self._per_shard, np.int64) + self["inner"]
+        chunks, reads = np.unique(places, axis=0, return_counts=True)
         ndim = chunks.shape[1]
         first = chunks.min(axis=0) if len(chunks) else np.zeros(ndim, np.int64)
         last = chunks.max(axis=0) if len(chunks) else first - 1

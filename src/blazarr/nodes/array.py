@@ -194,7 +194,9 @@ class Array(Described, Selectable):
         """
         _, key = pop_fields(selection)
         state = self._state
-        return state.engine.plan(parse_getitem(key, state.shape))
+        plan = state.engine.plan(parse_getitem(key, state.shape))
+        counts = layout.chunks_per_shard(state.metadata)
+        return plan if counts is None else plan.in_shards(counts)
 
     def _get(self, selection: Selection, fields: Fields | None = None, out: Any = None) -> Any:
         if fields is not None or out is not None:

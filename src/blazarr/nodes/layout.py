@@ -92,6 +92,14 @@ def _wrong(codec: CodecSpec, member: str, wanted: str) -> MetadataError:
     )
 
 
+def chunks_per_shard(metadata: ArrayMetadata) -> Shape | None:
+    """Return the number of chunks along each axis of a shard, or None where there is no one number."""
+    inner = inner_shape(metadata)
+    if inner is None or not metadata.grid.is_regular:
+        return None
+    return tuple(n // size for n, size in zip(metadata.grid.chunk_shape, inner, strict=True))
+
+
 def shard_shape(metadata: ArrayMetadata) -> Shape | None:
     """Return the shape of the shards, or None."""
     return None if sharding(metadata) is None else metadata.grid.chunk_shape

@@ -103,8 +103,13 @@ def test_a_plan_shows_what_it_reads(sharded):
     sharded[...] = 1
     text = repr(sharded.plan(np.s_[1:3, :3, ::2]).show())
     assert text.splitlines()[0].startswith("8 chunks (8 strided) of 2 objects, 128 B decoded")
-    assert "chunks (1-2, 0-0, 0-0)" in text
-    assert "[1]  [2]" in text
+    assert "chunks (1-2, 0-1, 0-1)" in text
+    assert text.splitlines()[-3:] == ["[1]  [2]", "██   ██", "██   ██"]
+
+
+def test_a_plan_over_uneven_shards_shows_shards():
+    array = blazarr.create_array({}, shape=(12,), dtype="u1", chunks=(2,), shards=([8, 4],))
+    assert "chunks (0-1) of the grid" in repr(array.plan().show())
 
 
 def test_a_plan_of_nothing_shows_nothing(sharded):
