@@ -1,6 +1,8 @@
 """Why names of zarr-python are absent from blazarr, or differ: patterns of full names, first match counts."""
 
-_COPY = "zarr-python raises NotImplementedError; here it copies, with the arguments of zarr-python 2"
+_COPY = (
+    "zarr-python raises NotImplementedError; here it copies, with the arguments of zarr-python 2"
+)
 _BUFFERS = "results are numpy arrays, and stores and codecs take anything with the buffer protocol"
 _YAML = "settings come from code and from environment variables, not from files"
 _PIPELINE = (

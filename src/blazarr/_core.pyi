@@ -1,7 +1,7 @@
 # The Rust border, typed.
 
 import builtins
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from os import PathLike
 from typing import Any, Literal, Self
 
@@ -34,6 +34,9 @@ class KeyStore(Store):
     def read(
         self, key: str, start: int = 0, stop: int | None = None
     ) -> tuple[bytes | memoryview, bytes] | None: ...
+    def read_many(
+        self, wanted: builtins.list[tuple[str, int, int | None]]
+    ) -> builtins.list[tuple[bytes | memoryview, bytes] | None]: ...
     def write(
         self, key: str, data: bytes | bytearray | memoryview, expected: bytes | None = None
     ) -> bytes: ...
@@ -57,6 +60,16 @@ class LocalStore(KeyStore):
 
 class MemoryStore(KeyStore):
     def __new__(cls) -> Self: ...
+
+class CloudStore(KeyStore):
+    # Only where the core was built with its feature "cloud".
+    def __new__(
+        cls,
+        url: str,
+        prefix: str,
+        settings: dict[str, Any],
+        credentials: Callable[[], tuple[dict[str, str], float | None]] | None = None,
+    ) -> Self: ...
 
 class PyStore(Store):
     def __new__(cls, object: Any) -> Self: ...

@@ -12,17 +12,20 @@ import zarr
 from blazarr.errors import ReadOnlyError
 from blazarr.stores import (
     ANY,
+    CacheStore,
     Capabilities,
     LocalStore,
+    LoggingStore,
     MemoryStore,
     PrefixStore,
+    RetryStore,
     Store,
     WrapperStore,
     ZipStore,
     store_from,
 )
 from blazarr.stores.fsspec import FsspecStore
-from blazarr.stores.logged import LoggingStore
+from blazarr.testing.faults import FaultyStore
 from blazarr.testing.store_contract import StoreContract
 
 
@@ -140,7 +143,7 @@ class TestObstoreMemory(StoreContract):
     def store(self):
         return store_from(obstore.store.MemoryStore())[0]
 
-    test_pickle = None  # memory is not shared between processes
+    test_pickle = None  # obstore's memory is not shared between processes
 
 
 class TestPrefix(StoreContract):
@@ -154,6 +157,30 @@ class TestPrefix(StoreContract):
     def test_the_rest_is_out_of_reach(self, store):
         store.delete_folder()
         assert list(store.store.keys()) == ["ab", "beside"]
+
+
+class TestCacheInMemory(StoreContract):
+    @pytest.fixture
+    def store(self, tmp_path):
+        return CacheStore(LocalStore(tmp_path), MemoryStore(), max_size=1 << 20)
+
+
+class TestCacheInAFolder(StoreContract):
+    @pytest.fixture
+    def store(self, tmp_path):
+        return CacheStore(LocalStore(tmp_path / "a"), LocalStore(tmp_path / "b"), max_size=5000)
+
+
+class TestRetry(StoreContract):
+    @pytest.fixture
+    def store(self, tmp_path):
+        return RetryStore(LocalStore(tmp_path))
+
+
+class TestFaulty(StoreContract):
+    @pytest.fixture
+    def store(self, tmp_path):
+        return FaultyStore(LocalStore(tmp_path), print)
 
 
 class Minimal(Store):

@@ -32,6 +32,7 @@ type Body<'a> = &'a (dyn Fn(usize) -> Result<()> + Sync);
 
 static BUDGET: AtomicUsize = AtomicUsize::new(0);
 static INTERRUPT: OnceLock<fn() -> Result<()>> = OnceLock::new();
+static WARN: OnceLock<fn(&str) -> Result<()>> = OnceLock::new();
 
 thread_local! {
     static CURRENT: RefCell<Option<Arc<Job>>> = const { RefCell::new(None) };
@@ -59,6 +60,16 @@ pub fn set_threads(n: usize) {
 /// counts.
 pub fn set_interrupt_check(check: fn() -> Result<()>) {
     let _ = INTERRUPT.set(check);
+}
+
+/// Names the function by which the user hears of what is no error. The first call counts.
+pub fn set_warner(warn: fn(&str) -> Result<()>) {
+    let _ = WARN.set(warn);
+}
+
+/// Tells the user; an error where that shall be one.
+pub fn warn(text: &str) -> Result<()> {
+    WARN.get().map_or(Ok(()), |warn| warn(text))
 }
 
 /// Whether the present work should stop: an error where its job failed already or the user

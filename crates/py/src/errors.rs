@@ -3,10 +3,11 @@
 use std::any::Any;
 use std::io::{self, ErrorKind};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::Duration;
 
 use blazarr_core::codec::{CodecError, CodecErrorKind};
 use blazarr_core::error::{Error, Result};
-use blazarr_core::io::StoreError;
+use blazarr_core::io::{RemoteKind, StoreError};
 use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
@@ -118,6 +119,18 @@ fn from_store(py: Python<'_>, error: StoreError) -> PyErr {
         StoreError::BadKey { key, .. } => Report::new("BlazarrError", "key", message)
             .key(&key)
             .raise(py),
+        StoreError::Remote(remote) => {
+            let kind = match remote.kind {
+                RemoteKind::Permission => "permission",
+                RemoteKind::Deadline => "deadline",
+                RemoteKind::Failed => "store",
+            };
+            let mut report = Report::new("StoreError", kind, message).key(&remote.key);
+            report.store = Some(&remote.store);
+            report.attempts = remote.attempts;
+            report.deadline = remote.deadline;
+            report.raise(py)
+        }
     }
 }
 
@@ -143,12 +156,15 @@ struct Report<'a> {
     class: &'static str,
     kind: &'static str,
     message: String,
+    store: Option<&'a str>,
     key: Option<&'a str>,
     chunk: Option<&'a [u64]>,
     codec: Option<&'a str>,
     offset: Option<u64>,
     size: Option<u128>,
     limit: Option<u128>,
+    attempts: Option<u32>,
+    deadline: Option<Duration>,
 }
 
 impl<'a> Report<'a> {
@@ -157,12 +173,15 @@ impl<'a> Report<'a> {
             class,
             kind,
             message,
+            store: None,
             key: None,
             chunk: None,
             codec: None,
             offset: None,
             size: None,
             limit: None,
+            attempts: None,
+            deadline: None,
         }
     }
 
@@ -204,6 +223,7 @@ impl<'a> Report<'a> {
     fn build(self, py: Python<'_>) -> PyResult<PyErr> {
         let fields = PyDict::new(py);
         fields.set_item("kind", self.kind)?;
+        set(&fields, "store", self.store)?;
         set(&fields, "key", self.key)?;
         set(
             &fields,
@@ -216,6 +236,9 @@ impl<'a> Report<'a> {
         set(&fields, "offset", self.offset)?;
         set(&fields, "size", self.size)?;
         set(&fields, "limit", self.limit)?;
+        set(&fields, "attempts", self.attempts)?;
+        let deadline = self.deadline.map(|deadline| deadline.as_secs_f64());
+        set(&fields, "deadline", deadline)?;
         let class = py.import("blazarr.errors")?.getattr(self.class)?;
         Ok(PyErr::from_value(
             class.call((self.message,), Some(&fields))?,

@@ -1,13 +1,17 @@
-//! The pool's settings, and how calling threads learn of Ctrl-C.
+//! The pool's settings, how calling threads learn of Ctrl-C, and how users learn of what is no error.
+
+use std::ffi::CString;
 
 use blazarr_core::error::Result;
 use blazarr_core::pool;
+use pyo3::exceptions::PyUserWarning;
 use pyo3::prelude::*;
 
 use crate::errors::from_py;
 
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     pool::set_interrupt_check(check_signals);
+    pool::set_warner(warn);
     module.add_function(wrap_pyfunction!(threads, module)?)?;
     module.add_function(wrap_pyfunction!(set_threads, module)?)
 }
@@ -31,6 +35,13 @@ fn check_signals() -> Result<()> {
         return Ok(());
     }
     Python::try_attach(|py| py.check_signals())
+        .unwrap_or(Ok(()))
+        .map_err(from_py)
+}
+
+fn warn(text: &str) -> Result<()> {
+    let text = CString::new(text).unwrap_or_default();
+    Python::try_attach(|py| PyErr::warn(py, &py.get_type::<PyUserWarning>(), &text, 1))
         .unwrap_or(Ok(()))
         .map_err(from_py)
 }

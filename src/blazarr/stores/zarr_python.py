@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Iterator, Sequence
+import asyncio
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any, TypeVar
 
 from blazarr._core import parse_folder
 from blazarr.stores.base import PAGE, Capabilities, Children, Data, Page
-from blazarr.stores.loop import gather
 from blazarr.stores.unversioned import Bounds, UnversionedStore
 
 T = TypeVar("T")
@@ -40,7 +40,7 @@ class ZarrPythonStore(UnversionedStore):
     def fetch(self, parts: Sequence[tuple[str, Bounds]]) -> list[Data | None]:
         """Return parts of values; see `UnversionedStore.fetch`."""
         calls = [partial(self._get, key, part) for key, part in parts]
-        return _run(gather(calls, REQUESTS))
+        return _run(_gather(calls, REQUESTS))
 
     async def _get(self, key: str, part: Bounds) -> Data | None:
         from zarr.core.buffer import default_buffer_prototype
@@ -93,7 +93,7 @@ class ZarrPythonStore(UnversionedStore):
         keys = sorted(key for key in found if key.startswith(prefix) and key > start_after)
         for first in range(0, len(keys), PAGE):
             page = keys[first : first + PAGE]
-            sizes = _run(gather([partial(self._size, key) for key in page], REQUESTS))
+            sizes = _run(_gather([partial(self._size, key) for key in page], REQUESTS))
             yield [(key, size) for key, size in zip(page, sizes, strict=True) if size is not None]
 
     def children(self, folder: str = "") -> Children:
@@ -102,7 +102,7 @@ class ZarrPythonStore(UnversionedStore):
         names = sorted(set(_run(_all(self.store.list_dir, prefix.rstrip("/")))))
         unclear = [name for name in names if name not in DOCUMENTS]
         calls = [partial(self._is_folder, prefix + name) for name in unclear]
-        answers = _run(gather(calls, REQUESTS))
+        answers = _run(_gather(calls, REQUESTS))
         folders = {name for name, yes in zip(unclear, answers, strict=True) if yes}
         return Children([name for name in names if name not in folders], sorted(folders))
 
@@ -150,3 +150,27 @@ def _request(start: int, stop: int | None) -> Any:
     if stop is not None:
         return RangeByteRequest(start, stop)
     return OffsetByteRequest(start) if start else None
+
+
+async def _gather(work: Iterable[Callable[[], Awaitable[T]]], most: int) -> list[T]:
+    """Return the results of many calls, of which at most so many wait at a time.
+
+    Parameters
+    ----------
+    work
+        The calls.
+    most
+        How many wait at a time.
+    """
+    free = asyncio.Semaphore(most)
+
+    async def one(call: Callable[[], Awaitable[T]]) -> T:
+        async with free:
+            return await call()
+
+    tasks = [asyncio.ensure_future(one(call)) for call in work]
+    try:
+        return await asyncio.gather(*tasks)
+    finally:
+        for task in tasks:
+            task.cancel()

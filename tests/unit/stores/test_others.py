@@ -9,7 +9,7 @@ import obstore
 import pytest
 import upath
 import zarr
-from obstore.store import HTTPStore, S3Store
+from obstore.store import AzureStore, GCSStore, HTTPStore, S3Store
 from zarr.abc.store import RangeByteRequest
 
 import blazarr
@@ -82,18 +82,46 @@ def test_a_local_store_of_zarr_python_is_our_own(tmp_path):
     check(tmp_path / "a.zip")
 
 
-def test_stores_of_obstore():
+def test_memory_of_obstore():
     memory = obstore.store.MemoryStore()
     filled(memory)
     check(memory)
     store = store_from(memory)[0]
     assert store.capabilities.conditional
     generation = store.get("zarr.json")[1]
-    store.put("zarr.json", bytes(store.get("zarr.json")[0]), generation)
+    store.put("zarr.json", bytes(store.get("zarr.json")[0]) + b" ", generation)
     with pytest.raises(ConflictError):
         store.put("zarr.json", b"{}", generation)
-    with pytest.raises(BlazarrError, match="generation"):
-        store.put("zarr.json", b"{}", b"something else")
+    assert bytes(obstore.get(memory, "zarr.json").bytes()).endswith(b" ")
+
+
+def test_a_folder_of_obstore_is_our_own(tmp_path):
+    assert store_from(obstore.store.LocalStore(tmp_path))[0] == LocalStore(tmp_path)
+
+
+def test_servers_of_obstore():
+    def provider():
+        return {"access_key_id": "a", "secret_access_key": "b", "expires_at": None}
+
+    store = S3Store(
+        "bucket",
+        prefix="a/b",
+        region="eu-west-1",
+        endpoint="https://host",
+        client_options={"connect_timeout": "3s"},
+        retry_config={"max_retries": 2, "retry_timeout": timedelta(seconds=9)},
+        credential_provider=provider,
+    )
+    found = store_from(store)[0].server
+    assert (found.url, found.prefix) == ("s3://bucket", "a/b")
+    assert dict(found.options) == {"endpoint": "https://host", "region": "eu-west-1"}
+    assert dict(found.client)["connect_timeout"] == "3s"
+    assert (found.retries, found.patience) == (2, 9)
+    assert found.credentials()() == ({"access_key_id": "a", "secret_access_key": "b"}, None)
+    assert str(store_from(GCSStore("bucket", skip_signature=True))[0]) == "gs://bucket"
+    azure = AzureStore("box", account_name="name", skip_signature=True)
+    assert str(store_from(azure)[0]) == "az://box"
+    assert store_from(HTTPStore("https://host/a"))[0] == store_from("https://host/a/")[0]
 
 
 def test_fsspec(tmp_path):
@@ -141,33 +169,74 @@ def test_a_failing_file_system_is_an_error_and_never_a_missing_chunk(monkeypatch
         blazarr.open_array(url, mode="r")[:]
 
 
-def test_urls():
-    def options(url, **storage_options):
-        return store_from(url, None, storage_options)[0].store
+def server(url, **storage_options):
+    return store_from(url, None, storage_options)[0].server
 
-    found = options("s3://bucket/a/b", endpoint_url="http://host:1", key="k", secret="s")
-    assert isinstance(found, S3Store)
-    assert found.prefix == "a/b"
-    assert found.config["endpoint"] == "http://host:1"
-    assert found.config["access_key_id"] == "k"
-    assert "skip_signature" not in found.config
-    assert found.retry_config["retry_timeout"] == timedelta(seconds=60)
-    anonymous = options("s3://bucket/a", anonymous=True)
-    assert anonymous.config["skip_signature"] in {True, "true"}
-    assert isinstance(options("https://host/a"), HTTPStore)
+
+def test_urls():
+    found = server("s3://bucket/a/b%20c/", endpoint_url="http://host:1", key="k", secret="s")
+    assert (found.url, found.prefix) == ("s3://bucket", "a/b c")
+    options = {"endpoint": "http://host:1", "access_key_id": "k", "secret_access_key": "s"}
+    assert dict(found.options) == options | {"region": "us-east-1"}
+    assert "secret_access_key" not in repr(found)
+    assert dict(server("s3://bucket/a", anonymous=True).options) == {"skip_signature": "true"}
+    times = dict(server("gs://bucket", read_timeout=0.25, skip_signature=True).client)
+    assert (times["connect_timeout"], times["read_timeout"]) == ("5000ms", "250ms")
+    assert server("https://host/a/") == server("https://host/a")
     assert store_from("https://host/a")[0].read_only
-    with pytest.raises(BlazarrError, match="endpoint"):
-        options("https://host/a", endpoint_url="x")
-    with pytest.raises(BlazarrError):
-        options("s3://bucket/a", no_such_option="x")
     store = store_from("s3://bucket/a", "r", {"requests": 7, "deadline": 5, "anon": True})[0]
     assert store.read_only
+    assert (store.server.requests, store.server.deadline) == (7, 5)
+    assert store.with_read_only(False).with_read_only() == store
+
+
+@pytest.mark.parametrize(
+    ("url", "options"),
+    [
+        ("https://host/a", {"endpoint_url": "x"}),
+        ("s3://bucket/a", {"no_such_option": "x"}),
+        ("s3://bucket/a", {"client_options": {"no_such_option": "x"}}),
+        ("s3://bucket/a", {"retry_config": {"no_such_option": 1}}),
+        ("s3://bucket/a", {"deadline": -1}),
+        ("s3://bucket/a", {"profile": "no-such-profile"}),
+        ("az://a.b/c", {}),
+    ],
+)
+def test_options_that_mean_nothing(url, options):
+    with pytest.raises(BlazarrError):
+        store_from(url, None, options)
+
+
+def test_profiles(monkeypatch, tmp_path):
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_PROFILE", "AWS_REGION"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(tmp_path / "credentials"))
+    monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "config"))
+    (tmp_path / "credentials").write_text(
+        "[default]\naws_access_key_id = a\naws_secret_access_key = b\n"
+        "[lab]\naws_access_key_id = c\naws_secret_access_key = d\naws_session_token = e\n"
+    )
+    (tmp_path / "config").write_text(
+        "[profile lab]\nregion = eu-north-1\nendpoint_url = https://lab\n"
+        "[profile far]\nrole_arn = arn:x\nsource_profile = default\n"
+    )
+    keys = {"access_key_id": "a", "secret_access_key": "b"}
+    assert dict(server("s3://bucket").options) == keys
+    lab = {"access_key_id": "c", "secret_access_key": "d", "session_token": "e"}
+    lab |= {"endpoint": "https://lab", "region": "eu-north-1"}
+    assert dict(server("s3://bucket", profile="lab").options) == lab
+    monkeypatch.setenv("AWS_PROFILE", "lab")
+    assert dict(server("s3://bucket").options) == lab
+    assert "access_key_id" not in dict(server("s3://bucket", anonymous=True).options)
+    with pytest.raises(UnsupportedError, match="credential_provider"):
+        server("s3://bucket", profile="far")
+    assert server("s3://bucket", profile="far", credential_provider=print).options == ()
+    monkeypatch.delenv("AWS_PROFILE")
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "environment")
+    assert server("s3://bucket").options == ()
 
 
 def test_missing_packages_are_named(monkeypatch):
-    monkeypatch.setitem(sys.modules, "obstore", None)
-    with pytest.raises(UnsupportedError, match="pip install obstore"):
-        store_from("s3://bucket/a")
     monkeypatch.setitem(sys.modules, "fsspec", None)
     with pytest.raises(UnsupportedError, match="pip install fsspec"):
         store_from("ftp://host/a")
@@ -177,8 +246,7 @@ def test_equality():
     memory = zarr.storage.MemoryStore()
     assert ZarrPythonStore(memory) == ZarrPythonStore(memory)
     assert ZarrPythonStore(memory) != MemoryStore()
-    first, second = obstore.store.MemoryStore(), obstore.store.MemoryStore()
-    assert ObjectStore(first) == ObjectStore(first)
-    assert ObjectStore(first) != ObjectStore(second)
+    assert ObjectStore("gs://a/b") == ObjectStore("gs://a/b/")
+    assert ObjectStore("gs://a/b") != ObjectStore("gs://a/c")
     assert FsspecStore.from_url("memory://a") == FsspecStore.from_url("memory://a/")
     assert FsspecStore.from_url("memory://a") != FsspecStore.from_url("memory://b")

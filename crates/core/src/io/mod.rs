@@ -10,6 +10,7 @@ pub mod readonly;
 
 use std::fmt;
 use std::io;
+use std::time::Duration;
 
 use bytes::Bytes;
 
@@ -39,6 +40,32 @@ pub enum StoreError {
     BadKey { key: String, why: &'static str },
     /// The file system has no locks; see `locking`.
     NoLocks { key: String, source: io::Error },
+    /// A server far away did not do what it was asked.
+    Remote(Box<Remote>),
+}
+
+/// What went wrong with a server.
+#[derive(Debug)]
+pub struct Remote {
+    /// The store's name.
+    pub store: String,
+    pub key: String,
+    pub kind: RemoteKind,
+    pub what: String,
+    /// How often it was asked.
+    pub attempts: Option<u32>,
+    /// The time that was up.
+    pub deadline: Option<Duration>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RemoteKind {
+    /// It refuses access.
+    Permission,
+    /// It did not answer in time.
+    Deadline,
+    /// Anything else.
+    Failed,
 }
 
 impl fmt::Display for StoreError {
@@ -63,6 +90,9 @@ impl fmt::Display for StoreError {
             StoreError::BadKey { key, why } => write!(f, "{key:?} is not a store key: {why}"),
             StoreError::NoLocks { key, source } => {
                 write!(f, "{key:?} cannot be locked here ({source})")
+            }
+            StoreError::Remote(remote) => {
+                write!(f, "{}: {:?}: {}", remote.store, remote.key, remote.what)
             }
         }
     }
@@ -201,6 +231,14 @@ pub trait Listing: Send + Sync {
 pub trait KeyStore: Store {
     /// The bytes of `range`, cut off at the object's end, and the stamp of the whole object.
     fn read(&self, key: &str, range: ByteRange) -> Result<Option<(Bytes, Stamp)>>;
+
+    /// The same for many, in their order.
+    fn read_many(&self, requests: &[Request]) -> Result<Vec<Option<(Bytes, Stamp)>>> {
+        requests
+            .iter()
+            .map(|request| self.read(&request.key, request.range))
+            .collect()
+    }
 
     fn write(&self, key: &str, data: &[u8], condition: Condition) -> Result<Stamp>;
 

@@ -1,5 +1,7 @@
 //! Stores at the border: the native ones, and any Python object that follows the protocol.
 
+#[cfg(feature = "cloud")]
+mod cloud;
 mod native;
 mod python;
 
@@ -37,6 +39,8 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(parse_key, module)?)?;
     module.add_function(wrap_pyfunction!(parse_folder, module)?)?;
     native::register(module)?;
+    #[cfg(feature = "cloud")]
+    cloud::register(module)?;
     python::register(module)
 }
 

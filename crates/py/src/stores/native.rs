@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use blazarr_core::io::local::{LocalStore as Local, Locking};
 use blazarr_core::io::memory::MemoryStore as Memory;
-use blazarr_core::io::{ByteRange, Condition, Stamp};
+use blazarr_core::io::{ByteRange, Condition, Request, Stamp};
 use pyo3::PyClass;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -23,7 +23,8 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
 
 /// A store that knows conditions, parts and listings.
 #[pyclass(frozen, subclass, extends = Store, module = "blazarr._core")]
-struct KeyStore {
+#[derive(Debug)]
+pub struct KeyStore {
     inner: Arc<dyn blazarr_core::io::KeyStore>,
 }
 
@@ -33,7 +34,7 @@ struct LocalStore;
 #[pyclass(frozen, extends = KeyStore, module = "blazarr._core")]
 struct MemoryStore;
 
-fn initializer<C, S>(class: C, store: S) -> PyClassInitializer<C>
+pub fn initializer<C, S>(class: C, store: S) -> PyClassInitializer<C>
 where
     C: PyClass<BaseType = KeyStore>,
     S: blazarr_core::io::KeyStore + 'static,
@@ -95,6 +96,25 @@ impl KeyStore {
             None => Ok(None),
             Some((data, stamp)) => Ok(Some((to_python(py, data)?, generation(py, stamp)))),
         }
+    }
+
+    /// The same for many keys, each with its start and stop.
+    fn read_many(
+        &self,
+        py: Python<'_>,
+        wanted: Vec<(String, i64, Option<u64>)>,
+    ) -> PyResult<Vec<Option<(Py<PyAny>, Py<PyBytes>)>>> {
+        let request = |(key, start, stop)| Request {
+            key,
+            range: byte_range(start, stop),
+        };
+        let requests: Vec<Request> = wanted.into_iter().map(request).collect();
+        let found = detached(py, || self.inner.read_many(&requests))?;
+        let to_python = |(data, stamp)| Ok((to_python(py, data)?, generation(py, stamp)));
+        found
+            .into_iter()
+            .map(|value| value.map(to_python).transpose())
+            .collect()
     }
 
     /// Writes where what is there is of the generation `expected`: None is any, empty is absent.
