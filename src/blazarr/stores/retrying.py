@@ -65,16 +65,15 @@ class RetryStore(WrapperStore):
 
     def list(self, prefix: str = "", start_after: str = "") -> Iterator[Page]:
         """Yield keys and sizes by pages; see `Store.list`. A listing that breaks off is taken up."""
-        pages = self.store.list(prefix, start_after)
+        pages: Iterator[Page] | None = None
         last = start_after
 
         def following() -> Page:
             nonlocal pages
-            try:
-                return next(pages, [])
-            except (StoreError, OSError):
-                pages = self.store.list(prefix, last)
-                raise
+            under_way, pages = pages or self.store.list(prefix, last), None
+            page = next(under_way, [])
+            pages = under_way
+            return page
 
         while page := self._again(following):
             last = page[-1][0]

@@ -208,7 +208,7 @@ def test_options_that_mean_nothing(url, options):
 
 
 def test_profiles(monkeypatch, tmp_path):
-    for name in ("AWS_ACCESS_KEY_ID", "AWS_PROFILE", "AWS_REGION"):
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_PROFILE", "AWS_REGION", "AWS_ENDPOINT_URL"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(tmp_path / "credentials"))
     monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "config"))
@@ -233,6 +233,7 @@ def test_profiles(monkeypatch, tmp_path):
     assert server("s3://bucket", profile="far", credential_provider=print).options == ()
     monkeypatch.delenv("AWS_PROFILE")
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "environment")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "secret")
     assert server("s3://bucket").options == ()
 
 

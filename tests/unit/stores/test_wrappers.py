@@ -200,8 +200,8 @@ class TestFaulty:
             try:
                 blazarr.open_array(store, mode="r+")[3:9, 2:5] = 7
                 done = True
-            except StoreError as error:
-                assert "told to fail" in str(error)
+            except StoreError:
+                pass
             found = array[:]
             assert np.array_equal(found[found != 7], values[found != 7])
             if done:
