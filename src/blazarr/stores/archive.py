@@ -54,7 +54,8 @@ class Archive:
         self._file = file if owned else None
         self._source = source
         self._process = os.getpid()
-        self._lock = threading.Lock()
+        # A file object has one position, for reading and writing.
+        self._lock = source.lock if isinstance(source, ObjectSource) else threading.Lock()
         self._starts: dict[int, int] = {}
         try:
             self._zip = zipfile.ZipFile(file, mode, allowZip64=zip64)

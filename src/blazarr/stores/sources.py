@@ -59,14 +59,15 @@ class ObjectSource:
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
-        self._lock = threading.Lock()
+        # Whoever moves the object's position holds it, writers too.
+        self.lock = threading.Lock()
 
     def read_many(self, parts: Sequence[tuple[int, int]]) -> list[Data]:
         """Return parts; see `Source.read_many`."""
         return [self._read(offset, length) for offset, length in parts]
 
     def _read(self, offset: int, length: int) -> bytes:
-        with self._lock:
+        with self.lock:
             self._file.seek(offset)
             return self._file.read(length)
 
