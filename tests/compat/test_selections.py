@@ -178,6 +178,35 @@ def test_ellipsis_everywhere_on_every_store(store, numbers, decoded_in_python):
     assert decoded_in_python == []
 
 
+def test_ellipsis_everywhere_is_written(array, numbers, decoded_in_python):
+    for before, after in itertools.product(range(4), repeat=2):
+        if before + after <= 3:
+            key = (*[1] * before, ..., *[2] * after)
+            array[key] = numbers[key] = 10 * before + after
+            np.testing.assert_array_equal(array[...], numbers)
+    assert decoded_in_python == []
+
+
+@pytest.mark.parametrize("key", [(3, slice(None), K), (I, slice(None), 4)], ids=["last", "first"])
+def test_arrays_beside_a_slice_in_brackets(array, numbers, key, decoded_in_python):
+    mesh, dropped = as_arrays(key, numbers.shape)
+    np.testing.assert_array_equal(array[key], numbers[mesh].squeeze(dropped))
+    # Of several values for one element any may win: here they are the same.
+    value = np.ravel_multi_index(mesh, numbers.shape).astype("i4")
+    array[key] = value.squeeze(dropped)
+    numbers[mesh] = value
+    np.testing.assert_array_equal(array[...], numbers)
+    assert decoded_in_python == []
+
+
+def test_arrays_in_brackets_are_written(array, numbers, decoded_in_python):
+    array[I, J, K] = np.arange(5)
+    numbers[I, J, K] = np.arange(5)
+    array[2:9:3, [1, 5]] = numbers[2:9:3, [1, 5]] = 8
+    np.testing.assert_array_equal(array[...], numbers)
+    assert decoded_in_python == []
+
+
 def test_scalars_are_broadcast(array, numbers, decoded_in_python):
     array[2:9, 4] = 7
     numbers[2:9, 4] = 7

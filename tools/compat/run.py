@@ -102,10 +102,11 @@ def run(
     """Run tests with a pipeline; how each ended."""
     log = BUILD / f"{suite.name}-{suite.release}-{pipeline.rpartition('.')[2]}.jsonl"
     log.unlink(missing_ok=True)
+    folders = [str(HERE), str(HERE / "stand_in"), *filter(None, [os.environ.get("PYTHONPATH")])]
     environment = os.environ | {
         "ZARR_CODEC_PIPELINE__PATH": pipeline,
         "COMPAT_PIPELINE": pipeline,
-        "PYTHONPATH": os.pathsep.join([str(HERE), str(HERE / "stand_in")]),
+        "PYTHONPATH": os.pathsep.join(folders),
     }
     command = [
         sys.executable, "-m", "pytest", *tests, *suite.options, "-p", "plugin", "-n", workers,
