@@ -17,6 +17,7 @@ BLOCK = re.compile(
 # Packages that a page is about; without them (they don't install everywhere) it is not run.
 NEEDS = {
     "climate": ("xarray", "dask", "zarr"),
+    "cubed-and-ray": ("cubed", "zarr"),
     "conversions": ("h5py", "tifffile"),
     "machine-learning": ("ml_dtypes",),
     "zarr-python": ("zarr",),
