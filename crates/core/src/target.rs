@@ -49,6 +49,11 @@ impl Target<'_> {
         ChunkWalk::new(&strides, consts, self.plan.parts(self.job))
     }
 
+    /// The walk, or `None` where the decoded chunk can be written to the result as it is.
+    pub fn walk_unless_direct(&self, shape: &[u64], item: usize) -> Option<ChunkWalk> {
+        (!self.is_direct(shape, item)).then(|| self.walk(shape, item))
+    }
+
     /// The same selection within the chunk, along its stored axes.
     pub fn inner_selection(&self) -> Selection {
         let stored = |axis: usize| match &self.chain.order {

@@ -267,7 +267,8 @@ pub fn decode(
     Ok(at)
 }
 
-/// Decodes only bytes `span` of the `total`, where the chain can; they end up in `front` at their own places.
+/// Decodes only bytes `span` of the `total`, where the chain can; they end up in `front` at their own places. Of `src`
+/// the end may be missing, which is an error or `false` where it is needed.
 pub fn decode_span(
     steps: &[Arc<dyn BytesCodec>],
     src: &[u8],
@@ -285,8 +286,7 @@ pub fn decode_span(
             None => return Ok(false),
         }
     }
-    let room = room(front, total)?;
-    Ok(first.decode_range(here, total, span.clone(), &mut room[span])?)
+    Ok(first.decode_range(here, span, room(front, total)?)?)
 }
 
 /// Encodes `src` into `out`.

@@ -114,15 +114,19 @@ pub trait BytesCodec: Send + Sync + fmt::Debug {
         Ok(None)
     }
 
-    /// Decodes only `range` of the `total` decoded bytes into `dst`, where that is cheaper than
-    /// decoding all. `Ok(false)` says that this codec (or this stream) can't, and `dst` is
-    /// untouched.
+    /// Whether the start of the encoded bytes may be enough for [`BytesCodec::decode_range`].
+    fn stops_early(&self) -> bool {
+        false
+    }
+
+    /// Decodes into `chunk`, which has room for all of the decoded bytes, at least those of `range`, where that is
+    /// cheaper than decoding all; what else it leaves there is of no meaning. `Ok(false)` says that this codec or this
+    /// stream can't. Of `src` the end may be missing.
     fn decode_range(
         &self,
         _src: &[u8],
-        _total: usize,
         _range: Range<usize>,
-        _dst: &mut [u8],
+        _chunk: &mut [u8],
     ) -> Result<bool, CodecError> {
         Ok(false)
     }

@@ -1,6 +1,7 @@
 //! What several codecs share: bounds, buffers and their errors.
 
 use std::cell::RefCell;
+use std::mem::MaybeUninit;
 use std::thread::LocalKey;
 
 use super::{CodecError, CodecErrorKind, Size};
@@ -45,6 +46,13 @@ pub(super) fn resize(codec: &str, out: &mut Vec<u8>, n: usize) -> Result<(), Cod
         .map_err(|_| no_memory(codec, n))?;
     out.resize(n, 0);
     Ok(())
+}
+
+/// Fills all of `dst`, which must be as long as `src`.
+pub(super) fn put(dst: &mut [MaybeUninit<u8>], src: &[u8]) {
+    assert_eq!(dst.len(), src.len());
+    // SAFETY: both are as long as the source, and a mutable slice overlaps nothing.
+    unsafe { std::ptr::copy_nonoverlapping(src.as_ptr(), dst.as_mut_ptr().cast(), src.len()) };
 }
 
 /// Memory that a thread keeps for its next call.

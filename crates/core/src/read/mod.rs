@@ -2,6 +2,7 @@
 
 mod batch;
 pub(crate) mod shard;
+mod start;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -150,15 +151,22 @@ impl Reader<'_> {
         if target.chain.steps.is_empty() {
             return self.stored_plain_chunk(target, &shape, total, arena);
         }
+        let walk = target.walk_unless_direct(&shape, self.array.item);
+        let walk = walk.as_ref();
+        if let Some(walk) = walk
+            && let Some(found) = self.stored_start(target, walk, total, arena)?
+        {
+            return Ok(found);
+        }
         let max = target.chain.encoded_max(&shape, self.array.item)?;
         let mut fetched = std::mem::take(&mut arena.fetched);
         let done = match self.store.get(target.key, max, &mut fetched)? {
             None => self.absent(target).map(|()| false),
             Some(Fetched::Buffered) => self
-                .chunk(target, &shape, total, &fetched, arena)
+                .chunk(target, walk, total, &fetched, arena)
                 .map(|()| true),
             Some(Fetched::Shared(bytes)) => self
-                .chunk(target, &shape, total, &bytes, arena)
+                .chunk(target, walk, total, &bytes, arena)
                 .map(|()| true),
         };
         arena.fetched = fetched;
@@ -249,11 +257,11 @@ impl Reader<'_> {
         }
     }
 
-    /// Decodes the chunk `stored` and places what is wanted of it.
+    /// Decodes the chunk `stored` and places what is wanted of it; without a walk it is decoded to where it belongs.
     pub fn chunk(
         &self,
         target: &Target<'_>,
-        shape: &[u64],
+        walk: Option<&ChunkWalk>,
         total: usize,
         stored: &[u8],
         arena: &mut Arena,
@@ -261,7 +269,7 @@ impl Reader<'_> {
         let (item, swap) = (self.array.item, target.chain.swap);
         let at = |e: DecodeError| e.at(target.key, &target.job.coords);
         let (front, back) = (&mut arena.front, &mut arena.back);
-        if target.is_direct(shape, item) {
+        let Some(walk) = walk else {
             // SAFETY: the view is one run of `total` bytes that belongs to this job alone.
             let dst = unsafe { std::slice::from_raw_parts_mut(target.out.base(), total) };
             chain::decode(
@@ -275,15 +283,14 @@ impl Reader<'_> {
             .map_err(at)?;
             swap_units(dst, swap);
             return Ok(());
-        }
-        let walk = target.walk(shape, item);
+        };
         let span = walk.span(item);
         if span.len() < total
             && chain::decode_span(&target.chain.steps, stored, total, span.clone(), front)
                 .map_err(at)?
         {
             swap_units(&mut front[span], swap);
-            return self.place(target.out, &walk, &front[..total], 0);
+            return self.place(target.out, walk, &front[..total], 0);
         }
         let decoded = chain::decode(
             &target.chain.steps,
@@ -298,7 +305,7 @@ impl Reader<'_> {
             Decoded::Front(range) => &mut front[range],
             Decoded::Back(range) => &mut back[range],
             Decoded::Source(range) if swap == 0 => {
-                return self.place(target.out, &walk, &stored[range], 0);
+                return self.place(target.out, walk, &stored[range], 0);
             }
             Decoded::Source(range) => {
                 let copy = room(front, total)?;
@@ -308,7 +315,7 @@ impl Reader<'_> {
             Decoded::Destination => return Err(Error::Internal("decoded to nowhere".into())),
         };
         swap_units(bytes, swap);
-        self.place(target.out, &walk, bytes, 0)
+        self.place(target.out, walk, bytes, 0)
     }
 
     /// Copies what `walk` touches of a chunk into the result; `bytes` start at byte `from` of the chunk.

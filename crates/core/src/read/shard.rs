@@ -212,7 +212,8 @@ impl Reader<'_> {
             }
             None => {
                 let shape = chunk.shape();
-                self.chunk(chunk, &shape, self.total(&shape)?, stored, arena)
+                let walk = chunk.walk_unless_direct(&shape, self.array.item);
+                self.chunk(chunk, walk.as_ref(), self.total(&shape)?, stored, arena)
             }
         }
     }

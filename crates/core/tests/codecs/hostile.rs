@@ -48,8 +48,8 @@ fn bytes_that_follow_are_an_error() {
 
 /// Takes a range near the start; damage behind it may go unseen.
 fn decode_some(codec: &dyn BytesCodec, src: &[u8], size: usize) {
-    let mut dst = vec![0; size / 3];
-    let _ = codec.decode_range(src, size, size / 4..size / 4 + size / 3, &mut dst);
+    let mut chunk = vec![0; size];
+    let _ = codec.decode_range(src, size / 4..size / 4 + size / 3, &mut chunk);
 }
 
 fn mutate(random: &mut Random, bytes: &mut Vec<u8>) {

@@ -9,7 +9,6 @@ use crate::codec::{CodecError, planes};
 
 thread_local! {
     static STREAMS: Scratch = const { Scratch::new(Vec::new()) };
-    static PART: Scratch = const { Scratch::new(Vec::new()) };
 }
 
 /// A frame whose header was checked. Its blocks can be decoded in any order and by many threads.
@@ -73,35 +72,20 @@ impl<'a> Frame<'a> {
             .try_for_each(|(index, block)| self.decode_block(index, block))
     }
 
+    /// Decodes the blocks that `range` touches to their places in `chunk`.
     pub(super) fn decode_range(
         &self,
         range: Range<usize>,
-        dst: &mut [u8],
+        chunk: &mut [u8],
     ) -> Result<(), CodecError> {
         if range.is_empty() {
             return Ok(());
         }
         let blocks = range.start / self.header.blocksize..range.end.div_ceil(self.header.blocksize);
         for index in blocks {
-            let block = self.block_range(index);
-            let wanted = block.start.max(range.start)..block.end.min(range.end);
-            let part = &mut dst[wanted.start - range.start..wanted.end - range.start];
-            if wanted == block {
-                self.decode_block(index, part)?;
-            } else {
-                self.decode_part(index, wanted.start - block.start, part)?;
-            }
+            self.decode_block(index, &mut chunk[self.block_range(index)])?;
         }
         Ok(())
-    }
-
-    /// Decodes a block aside and copies what is wanted of it.
-    fn decode_part(&self, index: usize, skip: usize, part: &mut [u8]) -> Result<(), CodecError> {
-        with_scratch(NAME, &PART, self.block_range(index).len(), |block| {
-            self.decode_block(index, block)?;
-            part.copy_from_slice(&block[skip..skip + part.len()]);
-            Ok(())
-        })
     }
 
     /// Checks that all streams lie in the frame and could be as long as they should, without

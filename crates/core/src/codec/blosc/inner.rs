@@ -1,12 +1,13 @@
 //! The compressors of a frame's streams.
 
 use std::ffi::c_int;
+use std::mem::MaybeUninit;
 
 use zstd_safe::zstd_sys::ZSTD_ErrorCode;
 
 use super::{Compressor, NAME, blosclz};
 use crate::codec::deflate::{self, Format};
-use crate::codec::support::too_big;
+use crate::codec::support::{Scratch, put, too_big, with_scratch};
 use crate::codec::{CodecError, CodecErrorKind, lz4, zstd};
 
 /// Decompresses a stream that makes exactly `dst`.
@@ -76,36 +77,60 @@ pub(super) fn check_plausible(
     Err(CodecError::corrupt(NAME, what))
 }
 
-/// Compresses `src` into `dst`, giving the length, or nothing where it does not fit.
+thread_local! {
+    /// For compressors that are not C's and want memory that was filled before.
+    static COMPRESSED: Scratch = const { Scratch::new(Vec::new()) };
+}
+
+/// Compresses `src` into `dst`, whose first bytes are then filled: gives how many, or nothing where it does not fit.
 pub(super) fn compress(
     compressor: Compressor,
     level: u8,
     src: &[u8],
-    dst: &mut [u8],
+    dst: &mut [MaybeUninit<u8>],
 ) -> Result<Option<usize>, CodecError> {
+    let (to, room) = (dst.as_mut_ptr().cast::<u8>(), dst.len());
     match compressor {
-        Compressor::BloscLz => Ok(blosclz::compress(level, src, dst)),
+        Compressor::BloscLz => by_scratch(room, dst, |to| Ok(blosclz::compress(level, src, to))),
         Compressor::Lz4 | Compressor::Lz4Hc => compress_lz4(compressor, level, src, dst),
-        Compressor::Snappy => compress_snappy(src, dst),
-        // SAFETY: `dst` is valid for writes of its length.
+        Compressor::Snappy => {
+            let bound = snap::raw::max_compress_len(src.len());
+            by_scratch(bound, dst, |to| {
+                let done = snap::raw::Encoder::new().compress(src, to);
+                done.map(Some).map_err(|_| too_big(NAME, src.len()))
+            })
+        }
+        // SAFETY: `to` is valid for writes of `room` bytes.
         Compressor::Zlib => unsafe {
-            deflate::encode_into(
-                Format::Zlib,
-                i32::from(level),
-                src,
-                dst.as_mut_ptr(),
-                dst.len(),
-            )
+            deflate::encode_into(Format::Zlib, i32::from(level), src, to, room)
         },
         Compressor::Zstd => compress_zstd(level, src, dst),
     }
+}
+
+/// Compresses into scratch memory of `room` bytes, and moves what came out to `dst` where it fits.
+fn by_scratch(
+    room: usize,
+    dst: &mut [MaybeUninit<u8>],
+    work: impl FnOnce(&mut [u8]) -> Result<Option<usize>, CodecError>,
+) -> Result<Option<usize>, CodecError> {
+    with_scratch(NAME, &COMPRESSED, room, |scratch| {
+        let Some(made) = work(scratch)? else {
+            return Ok(None);
+        };
+        let Some(dst) = dst.get_mut(..made) else {
+            return Ok(None);
+        };
+        put(dst, &scratch[..made]);
+        Ok(Some(made))
+    })
 }
 
 fn compress_lz4(
     compressor: Compressor,
     level: u8,
     src: &[u8],
-    dst: &mut [u8],
+    dst: &mut [MaybeUninit<u8>],
 ) -> Result<Option<usize>, CodecError> {
     let len = |n: usize| c_int::try_from(n).map_err(|_| too_big(NAME, n));
     let (from, to) = (src.as_ptr().cast(), dst.as_mut_ptr().cast());
@@ -120,29 +145,20 @@ fn compress_lz4(
     Ok(usize::try_from(written).ok().filter(|&written| written > 0))
 }
 
-fn compress_snappy(src: &[u8], dst: &mut [u8]) -> Result<Option<usize>, CodecError> {
-    let bound = snap::raw::max_compress_len(src.len());
-    let mut room = Vec::new();
-    crate::codec::support::resize(NAME, &mut room, bound)?;
-    let written = snap::raw::Encoder::new()
-        .compress(src, &mut room)
-        .map_err(|_| too_big(NAME, src.len()))?;
-    let Some(dst) = dst.get_mut(..written) else {
-        return Ok(None);
-    };
-    dst.copy_from_slice(&room[..written]);
-    Ok(Some(written))
-}
-
 /// Blosc's levels on zstd's scale.
-fn compress_zstd(level: u8, src: &[u8], dst: &mut [u8]) -> Result<Option<usize>, CodecError> {
+fn compress_zstd(
+    level: u8,
+    src: &[u8],
+    dst: &mut [MaybeUninit<u8>],
+) -> Result<Option<usize>, CodecError> {
     let level = if level < 9 {
         i32::from(level) * 2 - 1
     } else {
         zstd_safe::max_c_level()
     };
     let too_small = ZSTD_ErrorCode::ZSTD_error_dstSize_tooSmall;
-    match zstd::encode(level, false, src, dst)? {
+    // SAFETY: `dst` is valid for writes of its length.
+    match unsafe { zstd::encode_into(level, false, src, dst.as_mut_ptr().cast(), dst.len()) }? {
         Ok(written) => Ok(Some(written)),
         Err(code) if zstd_safe::is_error_kind(code, too_small) => Ok(None),
         Err(code) => {

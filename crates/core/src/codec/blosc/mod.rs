@@ -110,19 +110,15 @@ impl BytesCodec for Blosc {
     fn decode_range(
         &self,
         src: &[u8],
-        total: usize,
         range: Range<usize>,
-        dst: &mut [u8],
+        chunk: &mut [u8],
     ) -> Result<bool, CodecError> {
         let frame = Frame::parse(src)?;
-        check_size(NAME, total, frame.decoded_len())?;
-        if range.end > total || dst.len() != range.len() {
-            let what = format!(
-                "cannot take bytes {range:?} of {total} into {} bytes",
-                dst.len()
-            );
+        check_size(NAME, chunk.len(), frame.decoded_len())?;
+        if range.end > chunk.len() {
+            let what = format!("cannot take bytes {range:?} of {}", chunk.len());
             return Err(CodecError::new(NAME, CodecErrorKind::WrongSize, what));
         }
-        frame.decode_range(range, dst).map(|()| true)
+        frame.decode_range(range, chunk).map(|()| true)
     }
 }
