@@ -5,7 +5,7 @@ SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test thorough check format parity parity-tests compat compat-reduced oldest bench docs gpu-check wheel notices clean
+.PHONY: help demo test thorough check format parity parity-tests compat compat-reduced oldest bench limits docs gpu-check wheel notices clean
 
 PYTHON ?= $(shell tools/python.sh)
 VENV := .venv
@@ -30,6 +30,7 @@ help:
 	@echo "make compat-reduced  a part of these (a minute)"
 	@echo "make oldest    tests with the oldest Python and packages that are supported, where that Python is"
 	@echo "make bench     blazarr beside its peers; writes benchmarks/results"
+	@echo "make limits    full reads beside the least that they can cost"
 	@echo "make docs      build the documentation site into site, strictly"
 	@echo "make gpu-check what can be checked of the GPU code without a GPU (fetches 600 MB of NVIDIA's wheels)"
 	@echo "make wheel     build a wheel into dist"
@@ -97,6 +98,10 @@ oldest: $(STAMP)/core
 
 bench: $(STAMP)/core $(STAMP)/group-bench
 	$(BIN)/python benchmarks/run.py
+
+limits: $(STAMP)/core
+	$(CARGO) build --release --locked -p blazarr-core --example lean
+	$(BIN)/python benchmarks/limits/run.py $$(ls $(TARGET)/release/examples/liblean.{so,dylib} 2>/dev/null)
 
 docs: $(STAMP)/group-docs
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet

@@ -6,29 +6,36 @@ from collections.abc import Iterator
 import numpy as np
 
 MIB = 1 << 20
-CUBE_128K = (4, 128, 128)
-CUBE_1M = (8, 256, 256)
-CUBE_16M = (16, 512, 1024)
+CUBES = {
+    "16K": (1, 64, 128),
+    "128K": (4, 128, 128),
+    "1M": (8, 256, 256),
+    "16M": (16, 512, 1024),
+}
 INNER_64K = (2, 128, 128)
 SHARD_8M = (16, 512, 512)
 
 # name of the layout: chunks, shards, codec
 LAYOUTS = {
-    "128K none": (CUBE_128K, None, "none"),
-    "128K zstd": (CUBE_128K, None, "zstd"),
-    "1M none": (CUBE_1M, None, "none"),
-    "1M zstd": (CUBE_1M, None, "zstd"),
-    "1M blosc-lz4": (CUBE_1M, None, "blosc-lz4"),
-    "1M gzip": (CUBE_1M, None, "gzip"),
-    "16M blosc-lz4": (CUBE_16M, None, "blosc-lz4"),
+    **{
+        f"{size} {codec}": (cube, None, codec)
+        for size, cube in CUBES.items()
+        for codec in ("none", "zstd", "blosc-lz4")
+    },
+    "1M gzip": (CUBES["1M"], None, "gzip"),
+    "shards of 64K none": (INNER_64K, SHARD_8M, "none"),
     "shards of 64K zstd": (INNER_64K, SHARD_8M, "zstd"),
 }
 PARTS = ("read-slab", "read-plane", "read-points", "read-ortho", "read-stride", "read-small")
 OPERATIONS = {
     "read-full": tuple(LAYOUTS),
-    "read-into": ("1M none", "1M zstd", "1M blosc-lz4"),
+    "read-into": ("128K none", "1M none", "1M zstd", "1M blosc-lz4", "1M gzip"),
     **dict.fromkeys(PARTS, ("1M zstd", "shards of 64K zstd")),
-    "write-full": ("128K none", "1M none", "1M zstd", "1M blosc-lz4", "shards of 64K zstd"),
+    "write-full": (
+        *(name for name in LAYOUTS if name.split()[0] in ("128K", "1M", "16M")),
+        "shards of 64K zstd",
+    ),
+    "write-slab": ("1M zstd",),
     "open": ("1M zstd",),
 }
 

@@ -1,8 +1,6 @@
 """Draw a result of run.py: for each case, how many times faster than each peer blazarr is.
 
-    python benchmarks/plot.py benchmarks/results/FILE.json [OUT.png]
-
-Needs matplotlib (`pip install --group all`).
+python benchmarks/plot.py benchmarks/results/FILE.json [OUT.svg]
 """
 
 import json
@@ -11,7 +9,7 @@ from pathlib import Path
 
 import matplotlib as mpl
 
-mpl.use("Agg")
+mpl.use("svg")
 from matplotlib import pyplot as plt
 from matplotlib.ticker import LogLocator, NullFormatter
 
@@ -44,13 +42,14 @@ def draw(report: dict, out: Path) -> None:
         f"blazarr {report['versions']['blazarr']}, {machine['cpu']}, {machine['cores']} cores"
     )
     axes.legend(loc="upper left", bbox_to_anchor=(1, 1))
-    figure.savefig(out, dpi=120)
+    figure.savefig(out, metadata={"Date": None})
+    plt.close(figure)
 
 
 def main() -> int:
     """Draw the file named on the command line."""
     source = Path(sys.argv[1])
-    out = Path(sys.argv[2]) if len(sys.argv) > 2 else source.with_suffix(".png")
+    out = Path(sys.argv[2]) if len(sys.argv) > 2 else source.with_suffix(".svg")
     draw(json.loads(source.read_text(encoding="utf-8")), out)
     print(out)
     return 0

@@ -4,7 +4,8 @@
 
 All read the same stores, which zarr-python wrote; all write the same data. They take turns (A B C, A B C, ...), and a
 ratio is the median of the ratios turn by turn, so that a machine's drift cancels. Every value read is checked; what was
-written is read back by zarr-python. Prints a table and writes benchmarks/results/DATE-VERSION.json.
+written is read back by zarr-python. Prints a table and how long all of it took, and writes into benchmarks/results
+DATE-VERSION.json, and from it table.md and plot.svg.
 """
 
 import argparse
@@ -29,6 +30,7 @@ import numpy as np
 from cases import MIB, Case, cases, expected, smooth_field
 from contender import Contender
 from peers import ZarrPython, installed_peers
+from plot import draw
 
 RESULTS = Path(__file__).parent / "results"
 OURS = "blazarr"
@@ -169,9 +171,9 @@ def scratch(folder: Path | None, need: int) -> Path:
 
 
 def save(rows: list[dict], options: argparse.Namespace) -> Path:
+    """Write the result, its table and its picture; return the folder."""
     found = versions()
     today = datetime.now(UTC).date().isoformat()
-    path = RESULTS / f"{today}-{found['blazarr']}.json"
     report = {
         "date": today,
         "versions": found,
@@ -179,10 +181,40 @@ def save(rows: list[dict], options: argparse.Namespace) -> Path:
         "mib": options.mib,
         "repeats": options.repeats,
         "cases": rows,
+        "groups": group_means(rows),
     }
     RESULTS.mkdir(exist_ok=True)
+    path = RESULTS / f"{today}-{found['blazarr']}.json"
     path.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
-    return path
+    (RESULTS / "table.md").write_text(markdown(report), encoding="utf-8")
+    draw(report, RESULTS / "plot.svg")
+    return RESULTS
+
+
+def markdown(report: dict[str, Any]) -> str:
+    """Write the table of a result for readers, with what it was measured on."""
+    libraries = list(report["cases"][0]["milliseconds"])
+    lines = [
+        f"Milliseconds, median of {report['repeats']} turns; uint16, {report['mib']} MiB.",
+        "The last column is blazarr's time over the best other's.",
+        "",
+        f"| case | {' | '.join(libraries)} | to best |",
+        f"|---|{'---:|' * (len(libraries) + 1)}",
+    ]
+    for entry in report["cases"]:
+        times = [entry["milliseconds"].get(name) for name in libraries]
+        cells = ["failed" if time is None else f"{time:.4g}" for time in times]
+        lines.append(f"| {entry['case']} | {' | '.join(cells)} | {entry['ratio_to_best']:.2f} |")
+    means = ", ".join(f"{group} {mean:.2f}" for group, mean in report["groups"].items())
+    found = ", ".join(f"{name} {version}" for name, version in report["versions"].items())
+    place = ", ".join(str(value) for value in report["machine"].values())
+    lines += [
+        "",
+        f"Geometric means of the last column: {means}.",
+        "",
+        f"{found}. {place}. {report['date']}.",
+    ]
+    return "\n".join(lines) + "\n"
 
 
 def record(case: Case, times: dict[str, list]) -> dict[str, Any]:
@@ -214,6 +246,7 @@ def parse_options() -> argparse.Namespace:
 def main() -> int:
     """Run all cases; exit code 1 where blazarr failed at one."""
     options = parse_options()
+    began = time.monotonic()
     libraries = {**installed_peers(), OURS: Contender()}
     print(", ".join(f"{name} {version}" for name, version in versions().items()))
     print(", ".join(f"{name} {value}" for name, value in machine().items()))
@@ -235,7 +268,9 @@ def main() -> int:
 
     for group, mean in group_means(rows).items():
         print(f"{group}: blazarr takes {mean:.2f} of the best peer's time (geometric mean)")
-    print(f"written to {save(rows, options)}")
+    if not options.match:
+        print(f"written to {save(rows, options)}")
+    print(f"took {(time.monotonic() - began) / 60:.1f} minutes")
     return int(any(OURS not in entry["milliseconds"] for entry in rows))
 
 
