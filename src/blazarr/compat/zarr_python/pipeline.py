@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, Self, TypeVar
+from typing import Any, Self
 
 import numpy.typing as npt
 from zarr.abc.codec import Codec, CodecPipeline
@@ -23,12 +23,10 @@ from blazarr.compat.zarr_python.arrays import Engine, engine_of
 from blazarr.compat.zarr_python.borrowed import NothingGivenError
 from blazarr.compat.zarr_python.chains import ZarrMetadata
 from blazarr.compat.zarr_python.places import Place, place_of
-from blazarr.compat.zarr_python.sessions import NativeSession
+from blazarr.compat.zarr_python.sessions import NativeSession, Runner
 from blazarr.compat.zarr_python.transfer import Item
 from blazarr.engine.chunks import ChunkBatch
 from blazarr.errors import UnsupportedError
-
-Result = TypeVar("Result")
 
 log = logging.getLogger("blazarr.zarr_python")
 
@@ -243,11 +241,9 @@ def _spec(metadata: ZarrMetadata) -> ArraySpec:
 class _Work:
     """A batch, where its chunks are, and its parts that are done one after another."""
 
-    session: NativeSession
+    run: Runner
     place: Place
     waves: list[tuple[list[Item], ChunkBatch]]
-    # Bytes of a wave, as far as can be told at a glance.
-    size: int
 
     @classmethod
     def of(
@@ -268,22 +264,21 @@ class _Work:
             if chunks is None:
                 return None
             waves.append((wave, chunks))
-        return cls(session, place, waves, max(memory.nbytes, chunk * len(items)))
+        # As far as can be told at a glance.
+        size = max(memory.nbytes, chunk * len(items))
+        return cls(Runner(session, size), place, waves)
 
     async def read(self) -> list[bytes]:
         """Read all; for each chunk whether it was there."""
         try:
-            return [await self.place.read(*wave, self._run) for wave in self.waves]
+            return [await self.place.read(*wave, self.run) for wave in self.waves]
         except Exception as error:  # noqa: BLE001 - what a codec raised is raised as it is
-            raise self.session.cause(error) from None
+            raise self.run.session.cause(error) from None
 
     async def write(self) -> None:
         """Write all."""
         try:
             for wave in self.waves:
-                await self.place.write(*wave, self._run)
+                await self.place.write(*wave, self.run)
         except Exception as error:  # noqa: BLE001 - what a codec raised is raised as it is
-            raise self.session.cause(error) from None
-
-    async def _run(self, work: Callable[[], Result]) -> Result:
-        return await self.session.run(work, self.size)
+            raise self.run.session.cause(error) from None

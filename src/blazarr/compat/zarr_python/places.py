@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar, Protocol, TypeVar
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from zarr.core.buffer import Buffer, default_buffer_prototype
 from zarr.storage import LocalStore, MemoryStore, StorePath, ZipStore
 
-from blazarr.compat.zarr_python import settings
 from blazarr.compat.zarr_python.archives import read_entries
+from blazarr.compat.zarr_python.sessions import Runner
 from blazarr.compat.zarr_python.transfer import Item, fetch, fetch_whole, store_all
 from blazarr.compat.zarr_python.untouched import has_own_methods
 from blazarr.engine.chunks import ChunkBatch, folder
@@ -36,16 +36,6 @@ _STORE_METHODS = (
 _PATH_METHODS = ("get", "get_sync", "set", "set_sync", "delete", "delete_sync")
 
 
-Result = TypeVar("Result")
-
-
-class Run(Protocol):
-    """What does the work that computes or waits."""
-
-    def __call__(self, work: Callable[[], Result]) -> Coroutine[Any, Any, Result]:
-        """Do the work."""
-
-
 class Place(Protocol):
     """A kind of store.
 
@@ -57,10 +47,10 @@ class Place(Protocol):
 
     holds_bytes: ClassVar[bool]
 
-    async def read(self, items: list[Item], chunks: ChunkBatch, run: Run) -> bytes:
+    async def read(self, items: list[Item], chunks: ChunkBatch, run: Runner) -> bytes:
         """Read a batch; a byte for each chunk: whether it was there."""
 
-    async def write(self, items: list[Item], chunks: ChunkBatch, run: Run) -> None:
+    async def write(self, items: list[Item], chunks: ChunkBatch, run: Runner) -> None:
         """Write a batch."""
 
 
@@ -72,19 +62,19 @@ class Folder:
 
     store: LocalStore
 
-    async def read(self, items: list[Item], chunks: ChunkBatch, run: Run) -> bytes:
+    async def read(self, items: list[Item], chunks: ChunkBatch, run: Runner) -> bytes:
         """Read through the core."""
         await _opened(self.store)
-        return await run(partial(chunks.read, self._core(), threads=settings.threads()))
+        return await run(partial(chunks.read, self._core(), threads=run.threads))
 
-    async def write(self, items: list[Item], chunks: ChunkBatch, run: Run) -> None:
+    async def write(self, items: list[Item], chunks: ChunkBatch, run: Runner) -> None:
         """Write through the core."""
         await _opened(self.store)
         self.store._check_writable()
         work = partial(
             chunks.write,
             self._core(),
-            threads=settings.threads(),
+            threads=run.threads,
             write_empty=_write_empty(items),
         )
         await run(work)
@@ -102,14 +92,14 @@ class Memory:
 
     store: MemoryStore
 
-    async def read(self, items: list[Item], chunks: ChunkBatch, run: Run) -> bytes:
+    async def read(self, items: list[Item], chunks: ChunkBatch, run: Runner) -> bytes:
         """Decode where the bytes lie."""
         await _opened(self.store)
         stored = self.store._store_dict
         data = [_bytes(stored.get(item[0].path)) for item in items]
-        return await run(partial(chunks.decode, data, threads=settings.threads()))
+        return await run(partial(chunks.decode, data, threads=run.threads))
 
-    async def write(self, items: list[Item], chunks: ChunkBatch, run: Run) -> None:
+    async def write(self, items: list[Item], chunks: ChunkBatch, run: Runner) -> None:
         """Encode, and keep what that gives."""
         await _opened(self.store)
         self.store._check_writable()
@@ -117,7 +107,7 @@ class Memory:
         data: list[Any] = [None] * len(items)
         for number in chunks.partial():
             data[number] = _bytes(stored.get(items[number][0].path))
-        encoded = await run(_encoding(items, chunks, data))
+        encoded = await run(_encoding(items, chunks, data, run.threads))
         buffer = default_buffer_prototype().buffer
         for item, new in zip(items, encoded, strict=True):
             if new is None:
@@ -132,15 +122,15 @@ class Elsewhere:
 
     holds_bytes: ClassVar[bool] = True
 
-    async def read(self, items: list[Item], chunks: ChunkBatch, run: Run) -> bytes:
+    async def read(self, items: list[Item], chunks: ChunkBatch, run: Runner) -> bytes:
         """Fetch what is wanted, then decode it."""
         data = await fetch(items, chunks)
-        return await run(partial(chunks.decode, data, threads=settings.threads()))
+        return await run(partial(chunks.decode, data, threads=run.threads))
 
-    async def write(self, items: list[Item], chunks: ChunkBatch, run: Run) -> None:
+    async def write(self, items: list[Item], chunks: ChunkBatch, run: Runner) -> None:
         """Fetch what is changed in part, encode, then store."""
         data = await fetch_whole(items, chunks.partial())
-        encoded = await run(_encoding(items, chunks, data))
+        encoded = await run(_encoding(items, chunks, data, run.threads))
         await store_all(items, encoded)
 
 
@@ -150,13 +140,13 @@ class Archive(Elsewhere):
 
     store: ZipStore
 
-    async def read(self, items: list[Item], chunks: ChunkBatch, run: Run) -> bytes:
+    async def read(self, items: list[Item], chunks: ChunkBatch, run: Runner) -> bytes:
         """Decode what lies in the file."""
         await _opened(self.store)
 
         def work() -> bytes:
             data = read_entries(self.store, [item[0].path for item in items], chunks)
-            return chunks.decode(data, threads=settings.threads())
+            return chunks.decode(data, threads=run.threads)
 
         return await run(work)
 
@@ -185,9 +175,9 @@ _KINDS: dict[type, Callable[[Any], Place]] = {
 
 
 def _encoding(
-    items: list[Item], chunks: ChunkBatch, data: list[Any]
+    items: list[Item], chunks: ChunkBatch, data: list[Any], threads: int | None
 ) -> Callable[[], list[bytes | memoryview | None]]:
-    return partial(chunks.encode, data, threads=settings.threads(), write_empty=_write_empty(items))
+    return partial(chunks.encode, data, threads=threads, write_empty=_write_empty(items))
 
 
 def _write_empty(items: list[Item]) -> bool:

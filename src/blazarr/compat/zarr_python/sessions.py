@@ -13,6 +13,7 @@ from typing import Any, TypeAlias, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from blazarr.compat.zarr_python import settings
 from blazarr.compat.zarr_python.borrowed import Call
 from blazarr.compat.zarr_python.objects import Table
 from blazarr.engine.chunks import ChunkBatch, ChunkEngine
@@ -125,7 +126,29 @@ class ObjectSession(BorrowingSession):
         return self.table.add(value.astype(self.table.dtype, copy=False))
 
 
-Session: TypeAlias = NativeSession
+@dataclass(frozen=True)
+class Runner:
+    """Does the work of one read or write that computes or waits.
+
+    Attributes
+    ----------
+    session
+        Where.
+    size
+        About how many bytes it is.
+    """
+
+    session: NativeSession
+    size: int
+
+    @property
+    def threads(self) -> int | None:
+        """How many threads may take part; None for as many as the process may use."""
+        return 1 if self.size <= _AT_ONCE else settings.threads()
+
+    async def __call__(self, work: Callable[[], Result]) -> Result:
+        """Do a piece of work."""
+        return await self.session.run(work, self.size)
 
 
 def _finish(future: Future[Result], work: Callable[[], Result]) -> None:

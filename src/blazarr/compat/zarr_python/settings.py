@@ -7,8 +7,9 @@ from zarr.core.config import config
 
 def threads() -> int | None:
     """Threads of one call; None for as many as the process may use."""
-    wanted = [config.get("threading.max_workers"), _pipeline("chunk_concurrent_maximum")]
-    least = _pipeline("chunk_concurrent_minimum")
+    pipeline = _pipeline()
+    wanted = [config.get("threading.max_workers"), pipeline.get("chunk_concurrent_maximum")]
+    least = pipeline.get("chunk_concurrent_minimum")
     given = [int(n) for n in wanted if n is not None]
     if not given:
         return None
@@ -17,14 +18,14 @@ def threads() -> int | None:
 
 def strict() -> bool:
     """Whether what blazarr can't do is an error."""
-    return bool(_pipeline("strict"))
+    return bool(_pipeline().get("strict"))
 
 
 def validate_checksums() -> bool:
     """Whether checksums of chunks are verified."""
-    return _pipeline("validate_checksums") is not False
+    return _pipeline().get("validate_checksums") is not False
 
 
-def _pipeline(name: str) -> int | bool | None:
+def _pipeline() -> dict[str, int | bool | None]:
     section: dict[str, int | bool | None] = config.get("codec_pipeline")
-    return section.get(name)
+    return section

@@ -6,8 +6,8 @@ neither has methods that somebody else put there, as tests and instrumentation d
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from types import FunctionType
+from typing import Any
 
 
 def is_own(thing: object, package: str) -> bool:
@@ -15,19 +15,31 @@ def is_own(thing: object, package: str) -> bool:
     kind = type(thing)
     if kind.__module__.partition(".")[0] != package:
         return False
-    coding = [name for name, value in vars(kind).items() if "code" in name and callable(value)]
-    return has_own_methods(thing, coding)
+    coding = (name for name, value in vars(kind).items() if "code" in name and callable(value))
+    return has_own_methods(thing, tuple(coding))
 
 
-def has_own_methods(thing: object, names: Iterable[str]) -> bool:
+def has_own_methods(thing: object, names: tuple[str, ...]) -> bool:
     """Whether the named methods, where the object's class defines them, are those that it was written with."""
     kind = type(thing)
     here = getattr(thing, "__dict__", {})
-    methods = vars(kind)
-    return all(
-        name not in here and (name not in methods or _is_as_written(kind, name, methods[name]))
-        for name in names
+    if not here.keys().isdisjoint(names):
+        return False
+    written = vars(kind)
+    methods = [written.get(name) for name in names]
+    # This is asked at each read and write: what was found right once is right while it is the same.
+    if _right.get((kind, names)) == methods:
+        return True
+    right = all(
+        method is None or _is_as_written(kind, name, method)
+        for name, method in zip(names, methods, strict=True)
     )
+    if right:
+        _right[kind, names] = methods
+    return right
+
+
+_right: dict[tuple[type, tuple[str, ...]], list[Any]] = {}
 
 
 def _is_as_written(kind: type, name: str, method: object) -> bool:
