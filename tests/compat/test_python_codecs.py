@@ -12,7 +12,15 @@ import numpy as np
 import pytest
 import zarr
 from numcodecs.registry import register_codec
-from zarr.codecs import BloscCodec, GzipCodec, TransposeCodec, ZstdCodec
+from zarr.codecs import (
+    BloscCodec,
+    BytesCodec,
+    Crc32cCodec,
+    GzipCodec,
+    ShardingCodec,
+    TransposeCodec,
+    ZstdCodec,
+)
 from zarr.core.codec_pipeline import BatchedCodecPipeline
 from zarr.storage import LocalStore, MemoryStore
 
@@ -448,3 +456,30 @@ def test_codecs_of_one_call_do_not_mix_with_another_s(numbers):
     with ThreadPoolExecutor(4) as executor:
         for found in executor.map(lambda _: asyncio.run(main()), range(12)):
             np.testing.assert_array_equal(found, numbers)
+
+
+class OwnShards(ShardingCodec):
+    """A user's own kind of shards, which reads parts of them from the store itself."""
+
+
+class OwnChecksum(Crc32cCodec):
+    """A user's own checksum."""
+
+
+def test_what_reads_the_store_itself_is_left_to_zarr_python(numbers, whole_pipelines, caplog):
+    caplog.set_level("DEBUG", "blazarr.zarr_python")
+    for serializer in (
+        OwnShards(chunk_shape=(3, 5)),
+        ShardingCodec(chunk_shape=(3, 5), index_codecs=[BytesCodec(), OwnChecksum()]),
+    ):
+        array = zarr.create_array(
+            {}, shape=(12, 15), chunks=(6, 15), dtype="i4", serializer=serializer, compressors=None
+        )
+        array[:11, :13] = numbers
+        np.testing.assert_array_equal(array[:11, :13], numbers)
+    assert whole_pipelines
+    whole_pipelines.clear()
+    said = [record.message for record in caplog.records]
+    assert len(said) == 2
+    assert "reads parts of a chunk from the store itself" in said[0]
+    assert "encodes the index of shards" in said[1]

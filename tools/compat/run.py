@@ -81,7 +81,11 @@ ZARR = Suite(
         "-m", "not gpu and not s3 and not slow_hypothesis",
         "--ignore=tests/benchmarks", "--ignore=tests/test_docs.py", "--ignore=tests/test_examples.py",
     ),
-    ("tests/test_indexing.py", "tests/test_codecs", "tests/test_codec_pipeline.py", "tests/test_v2.py"),
+    (
+        "tests/test_indexing.py", "tests/test_codecs", "tests/test_codec_pipeline.py",
+        "tests/test_codec_pipeline_suite.py", "tests/test_v2.py", "tests/test_resize.py",
+        "tests/test_unified_chunk_grid.py",
+    ),
 )  # fmt: skip
 ZARRS = Suite(
     "zarrs",
