@@ -54,6 +54,13 @@ def test_each_heading_is_a_kind():
     assert not unknown, f"docs/errors.md explains kinds that nothing raises: {unknown}"
 
 
+def test_each_heading_says_message_and_fix():
+    text = (REPOSITORY / "docs" / "errors.md").read_text(encoding="utf-8")
+    sections = re.findall(r"^## (\S+)\n(.*?)(?=^## |\Z)", text, re.DOTALL | re.MULTILINE)
+    poor = [kind for kind, body in sections if "\n> " not in body or "*Do:*" not in body]
+    assert not poor, f"docs/errors.md: a quoted message ('> ...') and '*Do:*' are wanted for {poor}"
+
+
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
 def test_links_between_documents_lead_somewhere(document):
     text = document.read_text(encoding="utf-8")
