@@ -128,8 +128,8 @@ class _Borrowed:
             raise
 
     def _encode_array(self, array: npt.NDArray[Any]) -> Any:
-        # A copy, for not every codec takes memory that is read-only.
-        own = array.astype(self.spec.dtype.to_native_dtype())
+        # Not every codec takes memory that is read-only.
+        own = array.astype(self.spec.dtype.to_native_dtype(), copy=not array.flags.writeable)
         return self._run("encode", buffer_prototype.nd_buffer.from_numpy_array(own))
 
     def _decode_bytes(self, data: Buffer) -> Any:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import threading
+from bisect import bisect_right
 from typing import Any
 
 import numpy as np
@@ -22,9 +23,12 @@ from blazarr.errors import CorruptError
 # What makes Python objects has to be Python; that is no reason to warn of.
 MAKERS_OF_OBJECTS = (VLenUTF8Codec, VLenBytesCodec)
 
+# Numbers are looked up by rows where these are longer on average, else one by one.
+_SHORT_RUN = 16
+
 
 class Table:
-    """The objects of one read or write.
+    """The objects of one read or write, in blocks, each with its numbers in a row.
 
     Parameters
     ----------
@@ -38,36 +42,62 @@ class Table:
 
     def __init__(self, codec: BorrowedArrayBytes, fill: Any) -> None:
         self._codec = codec
+        # Only writes have to know chunks of nothing but fill values.
+        self.finds_fills = True
         self.dtype = codec.spec.dtype.to_native_dtype()
         self._lock = threading.Lock()
         first = np.empty(1, self.dtype)
         first[0] = fill
         self._blocks: list[npt.NDArray[Any]] = [first]
         self._starts = [FILL]
-        self._size = 1
+        self._end = 1
 
     def add(self, objects: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
         """Take in an array of objects, and return an array of their numbers."""
         block = objects.reshape(-1)
         with self._lock:
-            start = self._size
+            # A gap between blocks, so that numbers in a row are of one block.
+            start = self._end + 1
             self._blocks.append(block)
             self._starts.append(start)
-            self._size += block.size
+            self._end = start + block.size
         numbers = np.arange(start, start + block.size, dtype=HANDLE)
-        # Fill values have one number, so that the core knows chunks of nothing else.
-        numbers[_equal(block, self._blocks[0][0])] = FILL
+        if self.finds_fills:
+            # They have one number, so that the core knows chunks of nothing else.
+            numbers[_equal(block, self._blocks[0][0])] = FILL
         return numbers.reshape(objects.shape)
 
     def take(self, numbers: npt.NDArray[np.int64]) -> npt.NDArray[Any]:
-        """Return the objects with some numbers, of all blocks."""
-        found: npt.NDArray[Any] = np.concatenate(self._blocks)[numbers]
+        """Return the objects with some numbers."""
+        found = np.empty(numbers.shape, self.dtype)
+        self.take_into(numbers, found)
         return found
+
+    def take_into(self, numbers: npt.NDArray[np.int64], found: npt.NDArray[Any]) -> None:
+        """Put the objects with some numbers into an array without gaps."""
+        flat, into = numbers.reshape(-1), found.reshape(-1)
+        edges = np.flatnonzero(np.diff(flat) != 1) + 1
+        if edges.size * _SHORT_RUN > flat.size:
+            self._take_each(flat, into)
+            return
+        firsts = [0, *edges.tolist()]
+        for begin, end in zip(firsts, [*firsts[1:], flat.size], strict=True):
+            number = int(flat[begin])
+            block = bisect_right(self._starts, number) - 1
+            at = number - self._starts[block]
+            into[begin:end] = self._blocks[block][at : at + end - begin]
+
+    def _take_each(self, flat: npt.NDArray[np.int64], into: npt.NDArray[Any]) -> None:
+        which = np.searchsorted(self._starts, flat, side="right") - 1
+        order = np.argsort(which, kind="stable")
+        present, begins = np.unique(which[order], return_index=True)
+        for block, here in zip(present, np.split(order, begins[1:]), strict=True):
+            into[here] = self._blocks[block][flat[here] - self._starts[block]]
 
     def encode(self, data: Buffer) -> Buffer:
         """Encode a chunk of numbers."""
         numbers = np.frombuffer(data, HANDLE).reshape(self._codec.spec.shape)
-        return self._codec.encode(self._chunk(numbers))
+        return self._codec.encode(self.take(numbers))
 
     def decode(self, data: Buffer) -> npt.NDArray[np.uint8]:
         """Decode a chunk to numbers."""
@@ -82,15 +112,6 @@ class Table:
         expected = math.prod(self._codec.spec.shape)
         if count != expected:
             raise CorruptError(f"a chunk of {expected} items says that it has {count}")
-
-    def _chunk(self, numbers: npt.NDArray[np.int64]) -> npt.NDArray[Any]:
-        # Of the many blocks that there may be, a chunk's elements are from two or three.
-        which = np.searchsorted(self._starts, numbers, side="right") - 1
-        found = np.empty(numbers.shape, self.dtype)
-        for block in np.unique(which):
-            here = which == block
-            found[here] = self._blocks[block][numbers[here] - self._starts[block]]
-        return found
 
     def max_encoded(self, size: int) -> int:
         """Return the limit: the objects alone know their size."""

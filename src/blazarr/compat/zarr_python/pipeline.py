@@ -155,8 +155,7 @@ class BlazarrCodecPipeline(CodecPipeline):
         except NothingGivenError:
             return await self.own.read(items, out, drop_axes)
         if memory is not target:
-            elements = session.elements(memory)
-            out[...] = items[0][1].prototype.nd_buffer.from_numpy_array(elements)
+            session.deliver(memory, out)
         return tuple(_PRESENT if there else _MISSING for wave in present for there in wave)
 
     async def write(

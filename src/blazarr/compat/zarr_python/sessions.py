@@ -12,6 +12,7 @@ from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
+from zarr.core.buffer import NDBuffer
 
 from blazarr.compat.zarr_python import settings
 from blazarr.compat.zarr_python.borrowed import Call
@@ -50,9 +51,9 @@ class NativeSession:
             return target
         return np.empty(shape, self.dtype)
 
-    def elements(self, memory: AnyArray) -> AnyArray:
-        """Return the elements that were read into memory."""
-        return memory
+    def deliver(self, memory: AnyArray, out: NDBuffer) -> None:
+        """Give the result what was read into other memory."""
+        out[...] = out.from_numpy_array(memory)
 
     def memory(self, value: AnyArray) -> AnyArray:
         """Return the memory of elements to be written."""
@@ -115,11 +116,17 @@ class ObjectSession(BorrowingSession):
 
     def room(self, shape: tuple[int, ...], target: Any) -> AnyArray:
         """Return memory for numbers."""
+        self.table.finds_fills = False
         return np.empty(shape, HANDLE)
 
-    def elements(self, memory: AnyArray) -> AnyArray:
-        """Return the objects of the numbers that were read."""
-        return self.table.take(memory)
+    def deliver(self, memory: AnyArray, out: NDBuffer) -> None:
+        """Give the result the objects of the numbers that were read."""
+        target: Any = out.as_ndarray_like()
+        fits = isinstance(target, np.ndarray) and target.dtype == self.table.dtype
+        if fits and target.flags.c_contiguous:
+            self.table.take_into(memory, target)
+        else:
+            super().deliver(self.table.take(memory), out)
 
     def memory(self, value: AnyArray) -> AnyArray:
         """Return the numbers of objects to be written."""
