@@ -5,7 +5,7 @@ SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test thorough check format parity parity-tests compat compat-reduced oldest bench limits docs gpu-check wheel notices clean
+.PHONY: help demo test thorough check format parity parity-tests interop compat compat-reduced oldest bench limits docs gpu-check wheel notices clean
 
 PYTHON ?= $(shell tools/python.sh)
 VENV := .venv
@@ -26,6 +26,7 @@ help:
 	@echo "make format    let the formatters change the sources"
 	@echo "make parity    compare the public names with zarr-python's; writes docs/parity.md"
 	@echo "make parity-tests  zarr-python's own tests, run on blazarr; writes docs/parity-tests.md"
+	@echo "make interop   arrays exchanged with zarr-python, TensorStore, GDAL and zarrita.js; writes docs/interop-table.md"
 	@echo "make compat    other projects' tests of codec pipelines, run with blazarr's (20 minutes)"
 	@echo "make compat-reduced  a part of these (a minute)"
 	@echo "make oldest    tests with the oldest Python and packages that are supported, where that Python is"
@@ -67,6 +68,13 @@ parity: $(STAMP)/core $(STAMP)/group-test
 
 parity-tests: $(STAMP)/core $(STAMP)/group-parity
 	$(BIN)/python tools/zarr_tests/run.py
+
+INTEROP := build/interop/zarrita
+
+interop: $(STAMP)/core $(STAMP)/group-interop
+	mkdir -p $(INTEROP) && cp tools/interop/zarrita/* $(INTEROP)
+	npm install --prefix $(INTEROP) --silent --no-audit --no-fund
+	$(BIN)/python tools/interop/run.py
 
 compat: $(STAMP)/core $(STAMP)/group-compat
 	$(BIN)/python tools/compat/run.py

@@ -1,121 +1,71 @@
-"""What blazarr writes is read by zarr-python and TensorStore with equal values, and the reverse."""
+"""What blazarr writes is read by zarr-python and TensorStore with equal values, and the reverse.
+
+The cases and the peers are those of `make interop`, which has GDAL and zarrita.js besides.
+"""
 
 from __future__ import annotations
 
+import importlib
+import sys
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from types import ModuleType
 
-import numpy as np
 import pytest
 
-import blazarr
-
-zarr = pytest.importorskip("zarr")
-tensorstore = pytest.importorskip("tensorstore")
+pytest.importorskip("zarr")
+pytest.importorskip("tensorstore")
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
-DTYPES = [
-    "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
-    "float16", "float32", "float64", "complex64", "complex128", ">u2", ">f8",
+TOOLS = Path(__file__).parent.parent.parent / "tools" / "interop"
+CODECS = [
+    *((3, codec) for codec in (
+        "none", "zstd", "zstd, checksum", "gzip", "blosc lz4", "blosc zstd", "crc32c", "transpose",
+        "big endian", "sharded", "sharded zstd",
+    )),
+    *((2, codec) for codec in (
+        "none", "zstd", "gzip", "zlib", "lz4", "blosc lz4", "order F", "dots to slashes",
+    )),
 ]  # fmt: skip
-SHAPE, CHUNKS, SHARDS = (13, 11), (4, 3), (8, 6)
-
-# Codec by format, as both libraries' create_array takes it, and whether TensorStore has it.
-BLOSC = {"cname": "lz4", "clevel": 5, "shuffle": "shuffle", "typesize": 4, "blocksize": 0}
-BLOSC_ZSTD = BLOSC | {"cname": "zstd", "shuffle": "bitshuffle"}
-V3: dict[str, list[dict[str, Any]]] = {
-    "none": [],
-    "zstd": [{"name": "zstd", "configuration": {"level": 3, "checksum": False}}],
-    "zstd-checksum": [{"name": "zstd", "configuration": {"level": 3, "checksum": True}}],
-    "gzip": [{"name": "gzip", "configuration": {"level": 5}}],
-    "blosc-lz4": [{"name": "blosc", "configuration": BLOSC}],
-    "blosc-zstd": [{"name": "blosc", "configuration": BLOSC_ZSTD}],
-    "crc32c": [{"name": "crc32c"}],
-}
-V2: dict[str, Any] = {
-    "none": None,
-    "zstd": {"id": "zstd", "level": 3},
-    "gzip": {"id": "gzip", "level": 5},
-    "zlib": {"id": "zlib", "level": 5},
-    "blosc-lz4": {"id": "blosc", "cname": "lz4", "clevel": 5, "shuffle": 1, "blocksize": 0},
-    "lz4": {"id": "lz4", "acceleration": 1},
-}
-NOT_IN_TENSORSTORE = {"lz4"}
-
-CASES = [
-    *((3, codec, shards) for codec in V3 for shards in (None, SHARDS)),
-    *((2, codec, None) for codec in V2),
-]
 
 
-def values(dtype: str) -> np.ndarray[Any, Any]:
-    rng = np.random.default_rng(5)
-    numbers = rng.integers(0, 100, SHAPE)
-    return (numbers > 50 if dtype == "bool" else numbers + 0).astype(dtype)
+@pytest.fixture(scope="module")
+def tools() -> Iterator[dict[str, ModuleType]]:
+    names = ("cases", "peers", "run")
+    sys.path.insert(0, str(TOOLS))
+    try:
+        yield {name: importlib.import_module(name) for name in names}
+    finally:
+        sys.path.pop(0)
+        for name in names:
+            sys.modules.pop(name, None)
 
 
-def compressors(library: Any, zarr_format: int, codec: str) -> Any:
-    if zarr_format == 3 or V2[codec] is None:
-        return V3[codec] if zarr_format == 3 else None
-    if library is blazarr:
-        return V2[codec]
-    import numcodecs
-
-    return numcodecs.get_codec(V2[codec])
+def test_all_codecs_are_here(tools: dict[str, ModuleType]) -> None:
+    codecs = tools["cases"].CODECS
+    assert [(number, codec) for number in codecs for codec in codecs[number]] == CODECS
 
 
-def write(library: Any, path: Path, case: tuple[int, str, Any], data: Any) -> None:
-    zarr_format, codec, shards = case
-    array = library.create_array(
-        str(path),
-        shape=SHAPE,
-        chunks=CHUNKS,
-        shards=shards,
-        dtype=data.dtype,
-        compressors=compressors(library, zarr_format, codec),
-        zarr_format=zarr_format,
-        fill_value=0,
-    )
-    array[...] = data
-
-
-def read_with_tensorstore(path: Path, zarr_format: int) -> Any:
-    driver = "zarr3" if zarr_format == 3 else "zarr"
-    spec = {"driver": driver, "kvstore": {"driver": "file", "path": str(path)}}
-    return tensorstore.open(spec, open=True, read=True).result().read().result()
-
-
-def write_with_tensorstore(path: Path, case: tuple[int, str, Any], data: Any) -> None:
-    """Rewrites the values of an array that exists, so that TensorStore encodes them."""
-    driver = "zarr3" if case[0] == 3 else "zarr"
-    spec = {
-        "driver": driver,
-        "kvstore": {"driver": "file", "path": str(path), "file_io_sync": False},
-    }
-    target = tensorstore.open(spec, open=True, read=True, write=True).result()
-    target[...].write(data).result()
-
-
-def same(array: Any, want: np.ndarray[Any, Any], what: str) -> None:
-    np.testing.assert_array_equal(array[...], want, what)
-
-
-@pytest.mark.parametrize(
-    "case", CASES, ids=lambda case: "-".join(map(str, case[:2])) + ("-sharded" if case[2] else "")
-)
-def test_values_cross_every_border(tmp_path: Path, case: tuple[int, str, Any]) -> None:
-    zarr_format, codec, _ = case
-    for number, dtype in enumerate(DTYPES):
-        data = values(dtype)
-        ours, theirs = tmp_path / f"ours-{number}", tmp_path / f"theirs-{number}"
-        write(blazarr, ours, case, data)
-        write(zarr, theirs, case, data)
-        same(zarr.open_array(str(ours), mode="r"), data, f"zarr-python reads ours {dtype}")
-        same(blazarr.open_array(theirs, mode="r"), data, f"blazarr reads zarr-python's {dtype}")
-        if codec in NOT_IN_TENSORSTORE:
-            continue
-        same(read_with_tensorstore(ours, zarr_format), data, f"TensorStore reads ours {dtype}")
-        changed = data[::-1].copy()
-        write_with_tensorstore(theirs, case, changed)
-        same(blazarr.open_array(theirs, mode="r"), changed, f"blazarr reads TensorStore's {dtype}")
+@pytest.mark.parametrize(("zarr_format", "codec"), CODECS)
+def test_values_cross_every_border(
+    tools: dict[str, ModuleType], tmp_path: Path, zarr_format: int, codec: str
+) -> None:
+    cases, run = tools["cases"], tools["run"]
+    dtypes = cases.DTYPES
+    try:
+        importlib.import_module("ml_dtypes")
+    except ImportError:
+        dtypes = tuple(dtype for dtype in dtypes if dtype != "bfloat16")
+    wanted = [case for case in cases.cases((zarr_format,), dtypes) if case.codec == codec]
+    peers = [make() for make in tools["peers"].PYTHON_PEERS]
+    results = run.run(peers, wanted, tmp_path)
+    assert [result for result in results if result.outcome in {run.WRONG, run.FAULT}] == []
+    # Numbers are in everything but TensorStore's lz4.
+    assert [
+        result
+        for result in results
+        if result.case.dtype in cases.NUMBERS
+        and result.outcome != run.OK
+        and (result.peer, codec) != ("TensorStore", "lz4")
+    ] == []

@@ -12,7 +12,7 @@ from blazarr.codecs.base import JSON, ArrayArrayCodec
 from blazarr.codecs.casting import OUT_OF_RANGE, ROUNDING, Cast
 from blazarr.codecs.checks import check_choice, wrong
 from blazarr.codecs.scalars import parse_scalar
-from blazarr.dtypes import DataType
+from blazarr.dtypes import DataType, parse_data_type
 from blazarr.errors import UnsupportedError
 
 if TYPE_CHECKING:
@@ -72,7 +72,10 @@ class CastValue(ArrayArrayCodec):
         if self.out_of_range is not None:
             members["out_of_range"] = self.out_of_range
         if self.scalar_map is not None:
-            members["scalar_map"] = self.scalar_map
+            members["scalar_map"] = {
+                direction: [list(pair) for pair in pairs]
+                for direction, pairs in self.scalar_map.items()
+            }
         return members
 
     def after(self, stage: Stage) -> Stage:
@@ -117,7 +120,7 @@ class CastValue(ArrayArrayCodec):
 
 
 def _data_type(value: Any) -> DataType:
-    found = value if isinstance(value, DataType) else DataType.from_v3(value)
+    found = DataType.from_v3(value) if isinstance(value, str | dict) else parse_data_type(value)
     _check_number(found.native)
     return found
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Collection
 from typing import Any
 
@@ -11,12 +12,16 @@ from blazarr.errors import MetadataError
 def check_integer(
     codec: str, member: str, value: Any, low: int | None = None, high: int | None = None
 ) -> int:
-    """Return an integer within bounds."""
-    if isinstance(value, bool) or not isinstance(value, int):
+    """Return an integer within bounds; numpy's integers count."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise wrong(codec, member, value, "an integer") from None
+    if isinstance(value, bool):
         raise wrong(codec, member, value, "an integer")
-    if (low is not None and value < low) or (high is not None and value > high):
+    if (low is not None and number < low) or (high is not None and number > high):
         raise wrong(codec, member, value, _bounds(low, high))
-    return value
+    return number
 
 
 def check_flag(codec: str, member: str, value: Any) -> bool:

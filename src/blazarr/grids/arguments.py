@@ -43,7 +43,7 @@ def shards_from_argument(
 ) -> ChunkGrid | None:
     """Parse ``shards=``; None where there are none.
 
-    `shards` may be ``"auto"``, or what ``chunks=`` may be; every length has to be a multiple of
+    `shards` may be ``"auto"``, a grid, or what ``chunks=`` may be; every length has to be a multiple of
     the chunk's, and -1 means the smallest such that covers the axis.
     """
     if shards is None or shards is False:
@@ -56,7 +56,7 @@ def shards_from_argument(
         return ChunkGrid.regular(guess_shards(shape, unit, itemsize))
     if isinstance(shards, dict):
         shards = shards.get("shape")
-    grid = _grid(shards, shape, unit, "shards")
+    grid = shards if isinstance(shards, ChunkGrid) else _grid(shards, shape, unit, "shards")
     for position, (axis, size) in enumerate(zip(grid.axes, unit, strict=True)):
         _require_multiples(axis, size, position)
     return grid

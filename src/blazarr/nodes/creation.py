@@ -184,8 +184,7 @@ def _kept_grids(
     if _is(chunks, "keep"):
         chunks = metadata.grid if inner is None else ChunkGrid.regular(inner)
     if _is(shards, "keep"):
-        kept = [axis.size if axis.is_regular else axis.lengths for axis in metadata.grid.axes]
-        shards = None if inner is None or zarr_format == 2 else kept
+        shards = None if inner is None or zarr_format == 2 else metadata.grid
     return chunks, shards
 
 

@@ -311,6 +311,15 @@ def test_from_array_keeps_shards_and_grids(tmp_path):
     made = blazarr.from_array(tmp_path / "d", data=uneven)
     assert made.write_chunk_sizes == ((3, 4),)
     assert made[...].tolist() == list(range(7))
+    # After a resize, the last shard reaches beyond the end.
+    shards = blazarr.create_array(
+        tmp_path / "e", shape=(10,), chunks=(1,), shards=[[5, 5]], dtype="i2"
+    )
+    shards[...] = np.arange(10)
+    shards.resize((8,))
+    made = blazarr.from_array(tmp_path / "f", data=shards)
+    assert made.metadata.grid == shards.metadata.grid
+    assert made[...].tolist() == list(range(8))
 
 
 def test_from_array_takes_what_numpy_takes():

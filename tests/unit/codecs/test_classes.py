@@ -9,12 +9,13 @@ import numcodecs
 import numpy as np
 import pytest
 
+import blazarr
 from blazarr import codecs
 from blazarr.codecs import numcodecs as wrapped
 from blazarr.codecs.base import BytesBytesCodec
 from blazarr.codecs.registry import codec_class, parse_codec, register_codec
 from blazarr.codecs.stage import Stage
-from blazarr.errors import MetadataError, UnsupportedError
+from blazarr.errors import BlazarrError, MetadataError, UnsupportedError
 
 MADE = [
     ("BytesCodec", {}),
@@ -63,6 +64,28 @@ WRAPPED = [
 ]
 ALL = [(codecs, *made) for made in MADE] + [(wrapped, *made) for made in WRAPPED]
 NAMES = [name for _, name, _ in ALL]
+
+
+def test_arguments_may_be_those_of_other_libraries():
+    zarr = pytest.importorskip("zarr")
+    sharding = codecs.ShardingCodec(chunk_shape=np.array([2, 3]))
+    assert sharding.chunk_shape == (2, 3)
+    assert {type(size) for size in sharding.chunk_shape} == {int}
+    made = codecs.CastValue(data_type=zarr.dtype.UInt8())
+    assert made == codecs.CastValue(data_type="uint8")
+    with pytest.raises(BlazarrError, match="chunk_shape"):
+        codecs.ShardingCodec(chunk_shape=(True, 2))
+
+
+def test_documents_hold_lists():
+    codec = codecs.CastValue(data_type="uint8", scalar_map={"encode": [("NaN", 0)]})
+    assert codec.to_dict()["configuration"]["scalar_map"] == {"encode": [["NaN", 0]]}
+
+
+@pytest.mark.parametrize("dtype", ["u1", "u4", "f4"])
+def test_packing_bits_of_numbers_would_lose_them(dtype):
+    with pytest.raises(BlazarrError, match="booleans"):
+        blazarr.create_array({}, shape=(8,), dtype=dtype, filters=[wrapped.PackBits()])
 
 
 @pytest.mark.parametrize(("module", "name", "options"), ALL, ids=NAMES)

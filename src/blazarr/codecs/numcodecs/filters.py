@@ -11,6 +11,7 @@ from blazarr.codecs.base import Step
 from blazarr.codecs.bitround import rounding_steps
 from blazarr.codecs.numcodecs.base import NumcodecsArrayArray
 from blazarr.codecs.stage import BYTE, Stage, swap_unit
+from blazarr.errors import UnsupportedError
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -143,6 +144,15 @@ class Categorize(NumcodecsArrayArray, codec_id="categorize"):
 
 class PackBits(NumcodecsArrayArray, codec_id="packbits"):
     """Eight booleans in a byte, most significant bit first, after the number of unused bits."""
+
+    def evolve(self, stage: Stage) -> PackBits:
+        """Refuse elements that are no booleans: only whether they are 0 would be kept."""
+        if stage.dtype.kind != "b":
+            raise UnsupportedError(
+                f"codec {self.name!r} packs booleans, not {stage.dtype}; its values would be lost",
+                codec=self.name,
+            )
+        return self
 
     def after(self, stage: Stage) -> Stage:
         """Return the bytes."""
