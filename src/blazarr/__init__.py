@@ -45,6 +45,7 @@ if TYPE_CHECKING:
         zeros,
         zeros_like,
     )
+    from blazarr.checking import check
     from blazarr.compat.zarr_python import enable
     from blazarr.compat.zarr_python.gpu import configure_gpu
     from blazarr.conversion import convert, rechunk
@@ -59,6 +60,7 @@ __all__ = [
     "Group",
     "__version__",
     "array",
+    "check",
     "config",
     "configure_gpu",
     "consolidate_metadata",
@@ -100,6 +102,7 @@ _ELSEWHERE = {
     **dict.fromkeys(("Array", "AsyncArray", "AsyncGroup", "Group"), "nodes"),
     "configure_gpu": "compat.zarr_python.gpu",
     "enable": "compat.zarr_python",
+    "check": "checking",
     **dict.fromkeys(("convert", "rechunk"), "conversion"),
 }
 _OPENED_ON_USE = frozenset(
@@ -107,8 +110,10 @@ _OPENED_ON_USE = frozenset(
         "abc",
         "aio",
         "api",
+        "checking",
         "codecs",
         "conversion",
+        "distributed",
         "dtype",
         "dtypes",
         "errors",

@@ -10,6 +10,7 @@ from blazarr.conversion.layouts import side_of
 from blazarr.conversion.tasks import Room
 from blazarr.errors import BlazarrError
 from blazarr.nodes import Array
+from blazarr.stores import Store
 
 # One damaged object may hold many damaged chunks; so many are named.
 NAMED = 100
@@ -29,6 +30,16 @@ class CheckBox:
 
     array: Array
     region: Region
+
+    @property
+    def reads(self) -> Store | None:
+        """The array's store."""
+        return self.array.store
+
+    @property
+    def writes(self) -> Store | None:
+        """None."""
+        return None
 
     def run(self, room: Room) -> list[Finding]:
         """Read the region; return a finding for each chunk that is damaged."""

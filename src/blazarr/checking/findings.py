@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
-from blazarr.conversion.sizes import shown_size
+from blazarr.drawing import shown_size
 
 # Findings that lose nothing: what could be removed, and what nobody reads.
 UNTIDY: Final = frozenset(["leftover", "unfinished", "orphan"])

@@ -11,10 +11,12 @@ from blazarr.checking import inventory, leftovers
 from blazarr.checking.chunks import CheckBox
 from blazarr.checking.findings import ArrayReport, Finding, Report
 from blazarr.checking.inventory import Inventory
+from blazarr.config import config
 from blazarr.conversion.boxes import nbytes
 from blazarr.conversion.choosing import direct
 from blazarr.conversion.executors import Executor, Here
 from blazarr.conversion.layouts import side_of
+from blazarr.conversion.planning import threads_within
 from blazarr.conversion.sizes import parse_size
 from blazarr.engine.events import Meter, Progress
 from blazarr.errors import BlazarrError
@@ -97,14 +99,33 @@ def _check_data(
     executor: Executor | None,
 ) -> list[Finding]:
     findings: list[Finding] = []
-    tasks: list[CheckBox] = []
+    arrays: dict[str, Array] = {}
     for path, metadata in sorted(_arrays(found).items()):
         array = _handle(found, path, metadata)
         try:
             array.check_codecs()
-            tasks += _boxes(found, path, array, budget)
         except BlazarrError as error:
             findings.append(Finding(array.path, error.kind, error.message))
+        else:
+            arrays[path] = array
+    wanted = len(os.sched_getaffinity(0))
+    sides = [side_of(array.metadata) for array in arrays.values()]
+    threads = min((threads_within(s, s, budget, wanted) for s in sides), default=wanted)
+    tasks = [
+        task
+        for path, array in arrays.items()
+        for task in _boxes(found, path, array, budget, threads)
+    ]
+    with config.set({"threading.max_workers": threads}):
+        return findings + _decode(tasks, progress, executor)
+
+
+def _decode(
+    tasks: list[CheckBox],
+    progress: bool | Callable[[Progress], object],
+    executor: Executor | None,
+) -> list[Finding]:
+    findings: list[Finding] = []
     sizes = [nbytes(task.region, task.array.dtype.itemsize) for task in tasks]
     meter = Meter(listener_of(progress), "check", sum(sizes))
     try:
@@ -116,9 +137,11 @@ def _check_data(
     return findings
 
 
-def _boxes(found: Inventory, path: str, array: Array, budget: int) -> Iterator[CheckBox]:
+def _boxes(
+    found: Inventory, path: str, array: Array, budget: int, threads: int
+) -> Iterator[CheckBox]:
     side = side_of(array.metadata)
-    boxes = direct(side, side, budget, len(os.sched_getaffinity(0))).boxes
+    boxes = direct(side, side, budget, threads).boxes
     if found.stored is None:
         numbers = set(range(len(boxes)))
     else:

@@ -105,7 +105,7 @@ def _children(place: StorePath, group: GroupMetadata) -> list[str]:
     try:
         return [name for name in place.child_names() if name != FOLDER]
     except UnsupportedError:
-        copy = group.consolidated_metadata or {}
+        copy = () if group.consolidated_metadata is None else group.consolidated_metadata
         return list(dict.fromkeys(path.partition("/")[0] for path in copy))
 
 
@@ -137,13 +137,10 @@ def _check_copy(found: Inventory, path: str, group: GroupMetadata) -> None:
 
 
 def _differ(copy: NodeMetadata, own: NodeMetadata) -> bool:
-    plain = [
-        node.update(attributes=node.attributes) if isinstance(node, ArrayMetadata) else node
-        for node in (copy, own)
-    ]
-    if isinstance(plain[0], ArrayMetadata) or isinstance(plain[1], ArrayMetadata):
-        return plain[0] != plain[1]
-    return plain[0].attributes != plain[1].attributes
+    if isinstance(copy, GroupMetadata) and isinstance(own, GroupMetadata):
+        # Copies of members' metadata are compared by themselves.
+        return copy.attributes != own.attributes
+    return copy != own
 
 
 def _sort_keys(found: Inventory) -> None:
@@ -159,7 +156,7 @@ def _sort_keys(found: Inventory) -> None:
         if place is not None:
             found.stored[path].places.add(place)
             found.stored[path].nbytes += size
-        elif path is None or rest not in DOCUMENTS:
+        elif rest not in DOCUMENTS:
             _note_stray(found, key, path, rest)
 
 

@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from blazarr.conversion.boxes import Boxes
 from blazarr.conversion.layouts import itemsize
-from blazarr.conversion.sizes import shown_size
+from blazarr.drawing import shown_size
 from blazarr.metadata import ArrayMetadata, GroupMetadata
 from blazarr.nodes import layout
 

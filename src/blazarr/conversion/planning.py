@@ -9,7 +9,7 @@ from blazarr.codecs import compile_chain
 from blazarr.conversion import choosing
 from blazarr.conversion.boxes import Boxes
 from blazarr.conversion.changes import Changes, fits
-from blazarr.conversion.layouts import side_of
+from blazarr.conversion.layouts import Side, side_of
 from blazarr.conversion.plan import ArrayPlan, Pass, Plan
 from blazarr.conversion.sources import Readable, Source
 from blazarr.errors import BlazarrError, LimitError
@@ -54,7 +54,12 @@ def make_plan(
     chosen = {path: _after(path, array, source, changes) for path, array in source.arrays.items()}
     wanted = threads or len(os.sched_getaffinity(0))
     number = min(
-        (_threads(array, chosen[path], budget, wanted) for path, array in source.arrays.items()),
+        (
+            threads_within(
+                side_of(array.metadata, array.units), side_of(chosen[path]), budget, wanted
+            )
+            for path, array in source.arrays.items()
+        ),
         default=wanted,
     )
     arrays = tuple(
@@ -93,9 +98,18 @@ def _after(path: str, array: Readable, source: Source, changes: Changes) -> Arra
         raise
 
 
-def _threads(array: Readable, after: ArrayMetadata, budget: int, wanted: int) -> int:
-    """Return how many threads leave half of the budget to the elements themselves."""
-    source, target = side_of(array.metadata, array.units), side_of(after)
+def threads_within(source: Side, target: Side, budget: int, wanted: int) -> int:
+    """Return how many threads leave half of the budget to the elements themselves.
+
+    Parameters
+    ----------
+    source, target
+        What is read and written.
+    budget
+        The most bytes that may be held.
+    wanted
+        The most threads.
+    """
     smallest = target.objects.largest
     threads = wanted
     while threads > 1 and source.reading(threads) + target.writing(smallest, threads) > budget // 2:

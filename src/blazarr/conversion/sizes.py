@@ -1,4 +1,4 @@
-"""Numbers of bytes as people write and read them."""
+"""Numbers of bytes as people write them."""
 
 from __future__ import annotations
 
@@ -43,12 +43,3 @@ def _wrong(given: object, argument: str) -> BlazarrError:
         f"{argument}: expected a number of bytes such as 500000000 or '512MiB', found {given!r}",
         argument=argument,
     )
-
-
-def shown_size(nbytes: float) -> str:
-    """Return a number of bytes as people read it, such as ``"1.5 GiB"``."""
-    power = min(max(int(nbytes).bit_length() - 1, 0) // 10, 5)
-    if not power:
-        return f"{int(nbytes)} B"
-    value = nbytes / 1024**power
-    return f"{value:.{0 if value >= 100 else 1}f} {'KMGTP'[power - 1]}iB"

@@ -14,6 +14,7 @@ from blazarr.conversion.boxes import Region, Shape
 from blazarr.conversion.sources import Readable
 from blazarr.errors import CorruptError
 from blazarr.nodes import Array, StorePath
+from blazarr.stores import Store
 
 Elements = npt.NDArray[Any]
 
@@ -38,8 +39,20 @@ class Room:
 class Task(Protocol):
     """Something to do, in this process or another."""
 
+    @property
+    def reads(self) -> Store | None:
+        """The store that is read, if it is one."""
+
+    @property
+    def writes(self) -> Store | None:
+        """The store that is written."""
+
     def run(self, room: Room) -> Any:
         """Do it."""
+
+
+def _store_of(source: Readable) -> Store | None:
+    return None if source.place is None else source.place.store
 
 
 def _shape(region: Region) -> Shape:
@@ -61,6 +74,16 @@ class CopyBox:
     source: Readable
     target: Array
     region: Region
+
+    @property
+    def reads(self) -> Store | None:
+        """The source's store."""
+        return _store_of(self.source)
+
+    @property
+    def writes(self) -> Store | None:
+        """The target's store."""
+        return self.target.store
 
     def run(self, room: Room) -> None:
         """Copy the region."""
@@ -84,6 +107,16 @@ class CompareBox:
     source: Readable
     target: Array
     region: Region
+
+    @property
+    def reads(self) -> Store | None:
+        """The source's store."""
+        return _store_of(self.source)
+
+    @property
+    def writes(self) -> Store | None:
+        """None."""
+        return None
 
     def run(self, room: Room) -> None:
         """Compare the region, and raise where it differs."""
@@ -127,6 +160,16 @@ class CopyObjects:
     target: StorePath
     names: tuple[tuple[str, str], ...]
     threads: int
+
+    @property
+    def reads(self) -> Store | None:
+        """The source's store."""
+        return self.source.store
+
+    @property
+    def writes(self) -> Store | None:
+        """The target's store."""
+        return self.target.store
 
     def run(self, room: Room) -> None:
         """Copy the objects; those that are missing are missing there too."""

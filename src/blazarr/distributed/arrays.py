@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from blazarr.conversion.boxes import Boxes
-from blazarr.errors import BlazarrError
+from blazarr.distributed.executor import is_in_memory
+from blazarr.errors import BlazarrError, UnsupportedError
 from blazarr.nodes import Array
 from blazarr.nodes.creation import create_array
 from blazarr.nodes.opening import locate
@@ -62,6 +63,8 @@ def from_dask(
     ------
     BlazarrError
         The sizes of the Dask array's chunks are not known.
+    UnsupportedError
+        The store is in memory, and the tasks run in other processes.
     """
     import dask.array as da
 
@@ -70,15 +73,29 @@ def from_dask(
             "the sizes of the Dask array's chunks are not known; call compute_chunk_sizes() first",
             argument="values",
         )
+    place = locate(store, path, "a", options.pop("storage_options", None))
+    if compute and is_in_memory(place.store):
+        _require_threads(values)
     overwrite = options.pop("overwrite", False)
     config = options.pop("config", None)
-    place = locate(store, path, "a", options.pop("storage_options", None))
     own = {"zarr_format": 3, "chunks": tuple(max(1, *axis) for axis in values.chunks)}
     request = ArrayRequest(**{**own, **options, "shape": values.shape, "dtype": values.dtype})
     array = create_array(place, request, overwrite=overwrite, config=config)
     aligned = values.rechunk(_aligned(values.chunks, array))
     stored = da.store(aligned, array, lock=False, compute=compute)
     return array if compute else stored
+
+
+def _require_threads(values: Any) -> None:
+    from dask import local, threaded
+    from dask.base import get_scheduler
+
+    if get_scheduler(collections=[values]) not in {local.get_sync, threaded.get}:
+        raise UnsupportedError(
+            "a store in memory is not reached from other processes; use a folder or URL, or Dask's "
+            "scheduler of threads",
+            argument="store",
+        )
 
 
 def _aligned(chunks: tuple[tuple[int, ...], ...], array: Array) -> tuple[tuple[int, ...], ...]:

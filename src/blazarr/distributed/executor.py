@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import pickle
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ from typing import Any, Final
 from blazarr.config import config
 from blazarr.conversion.tasks import Room, Task
 from blazarr.errors import BlazarrError, StoreError, UnsupportedError
+from blazarr.stores import MemoryStore, PrefixStore, ReadOnlyStore, Store, ZipStore
 
 # Tasks that wait for each worker's thread. More would only make the scheduler's list longer.
 AHEAD: Final = 4
@@ -94,13 +94,22 @@ def _value(outcome: Any) -> Any:
 
 
 def _require_reachable(task: Task) -> None:
-    try:
-        pickle.dumps(task)
-    except Exception as error:
+    if is_in_memory(task.reads) or is_in_memory(task.writes):
         raise UnsupportedError(
-            f"a store cannot be handed to other processes ({error}); use a folder or URL that all "
+            "a store in memory is not reached from other processes; use a folder or URL that all "
             "workers reach"
-        ) from error
+        )
+    if isinstance(task.writes, ZipStore):
+        raise UnsupportedError(
+            "a zip archive cannot be written from other processes; use a folder or another store"
+        )
+
+
+def is_in_memory(store: Store | None) -> bool:
+    """Return whether a store pickles as a copy of its values, wrapped or not."""
+    while isinstance(store, ReadOnlyStore | PrefixStore):
+        store = store.store
+    return isinstance(store, MemoryStore)
 
 
 @contextmanager

@@ -8,13 +8,12 @@ import time
 from collections.abc import Callable
 from typing import Final, TextIO
 
+from blazarr.drawing import shown_size
 from blazarr.engine.events import Listener, Progress
 
 # Nothing is shown of what takes less than this many seconds.
 PATIENCE: Final = 1.0
 EVERY: Final = 0.1
-
-_UNITS: Final = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
 
 
 def listener_of(progress: bool | Callable[[Progress], object]) -> Listener | None:
@@ -71,15 +70,12 @@ class Line:
 def line(progress: Progress) -> str:
     """Return progress as a line of text."""
     share = 100 * progress.done // progress.total if progress.total else 100
-    parts = [f"{progress.what} {share:3d} %  {_size(progress.done)} of {_size(progress.total)}"]
+    parts = [
+        f"{progress.what} {share:3d} %  {shown_size(progress.done)} of {shown_size(progress.total)}"
+    ]
     if progress.rate is not None and progress.remaining is not None:
-        parts.append(f"{_size(progress.rate)}/s  {_clock(progress.remaining)} left")
+        parts.append(f"{shown_size(progress.rate)}/s  {_clock(progress.remaining)} left")
     return "  ".join(parts)
-
-
-def _size(nbytes: float) -> str:
-    power = min(max(int(nbytes).bit_length() - 1, 0) // 10, len(_UNITS) - 1)
-    return f"{nbytes / 1024**power:.{1 if power else 0}f} {_UNITS[power]}"
 
 
 def _clock(seconds: float) -> str:

@@ -1,8 +1,8 @@
-"""Numbers of bytes, read and shown."""
+"""Numbers of bytes as people write them."""
 
 import pytest
 
-from blazarr.conversion.sizes import parse_size, shown_size
+from blazarr.conversion.sizes import parse_size
 from blazarr.errors import BlazarrError
 
 
@@ -28,11 +28,3 @@ def test_refused_with_the_name_of_the_argument(text):
     with pytest.raises(BlazarrError, match="max_memory") as caught:
         parse_size(text, "max_memory")
     assert caught.value.argument == "max_memory"
-
-
-@pytest.mark.parametrize(
-    ("nbytes", "text"),
-    [(0, "0 B"), (1023, "1023 B"), (1536, "1.5 KiB"), (1 << 30, "1.0 GiB"), (200 << 20, "200 MiB")],
-)
-def test_shown(nbytes, text):
-    assert shown_size(nbytes) == text

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
+from weakref import finalize
 
 import numpy.typing as npt
 
@@ -72,10 +73,11 @@ class TiffArray:
 
     @cached_property
     def _inner(self) -> ZarrArray:
-        store = _tifffile().imread(
-            self.file, aszarr=True, series=self.series, level=self.level, multiscales=False
-        )
-        return ZarrArray(Array.open(_Whole(store_from(store)[0])))
+        opened = _tifffile().TiffFile(self.file)
+        store = opened.series[self.series].levels[self.level].aszarr(multiscales=False)
+        found = ZarrArray(Array.open(_Whole(store_from(store)[0])))
+        finalize(found, opened.close)
+        return found
 
     @cached_property
     def units(self) -> Boxes:

@@ -1,0 +1,5 @@
+"""``python -m blazarr``: the command line."""
+
+from blazarr.cli import main
+
+main()
