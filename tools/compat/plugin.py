@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import pytest
 
 # Tests that take longer hang: their reason is what a pipeline does in a running loop or in a forked child.
-SECONDS = 150
+SECONDS = 600
 
 
 def pytest_configure() -> None:

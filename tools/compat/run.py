@@ -4,7 +4,7 @@ The tests come from the source distributions of zarr-python, of the version that
 that passes with zarr-python's default pipeline has to pass with blazarr's, or be named in tests/compat/KNOWN.md; what is
 named there has to fail. Otherwise the exit status is 1.
 
-    python tools/compat/run.py [--reduced] [--workers N]
+    python tools/compat/run.py [--reduced] [--workers N] [--zarrs FOLDER]
 
 The default pipeline's results are kept in build/compat and used again until they are deleted: they do not depend on
 blazarr. ``--reduced`` runs a part of each suite with blazarr's pipeline, and asks the default pipeline about the tests
@@ -33,6 +33,9 @@ KNOWN = ROOT / "tests" / "compat" / "KNOWN.md"
 DEFAULT = "zarr.core.codec_pipeline.BatchedCodecPipeline"
 OURS = "blazarr.compat.zarr_python.BlazarrCodecPipeline"
 
+# The release of zarr-python from which on its tests were looked at.
+FIRST = (3, 4)
+
 GOOD = frozenset(["passed", "xpassed"])
 
 
@@ -59,6 +62,9 @@ class Suite:
 
     def source(self) -> Path | None:
         """Return the unpacked source distribution, or None where there is none to be had."""
+        if self is ZARR and tuple(map(int, self.release.split(".")[:2])) < FIRST:
+            print("skipped: KNOWN.md is about later releases")
+            return None
         folder = BUILD / f"{self.name}-{self.release}"
         if folder.is_dir():
             return folder
@@ -96,7 +102,8 @@ ZARRS = Suite(
         # These read from the internet.
         "--deselect=tests/test_zarrs_http.py", "--deselect=tests/test_obstore.py::test_obstore_http",
     ),
-    ("tests/pipeline/test_roundtrip.py", "tests/test_sharding.py", "tests/test_vlen.py", "tests/test_v2.py"),
+    # Of the two halves of the round trips one.
+    ("tests", "--deselect=tests/pipeline/test_roundtrip.py::test_roundtrip_read_only_zarrs"),
 )  # fmt: skip
 
 
@@ -212,11 +219,12 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--reduced", action="store_true", help="a part of the tests")
     parser.add_argument("--workers", default="2", help="processes")
+    parser.add_argument("--zarrs", type=Path, help="a checkout of zarrs-python, for its tests")
     arguments = parser.parse_args()
     good = True
-    for suite in (ZARR, ZARRS):
+    for suite, checkout in ((ZARR, None), (ZARRS, arguments.zarrs)):
         print(f"{suite.name} {suite.release}", flush=True)
-        source = suite.source()
+        source = checkout or suite.source()
         if source is None:
             continue
         results = (reduced if arguments.reduced else full)(suite, source, arguments.workers)
