@@ -5,6 +5,7 @@ import threading
 import time
 from collections import defaultdict
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from urllib.parse import unquote
 
 
 class Faulty:
@@ -51,7 +52,7 @@ class Handler(BaseHTTPRequestHandler):
                 self.usual()
 
     def usual(self):
-        data = self.script.files.get(self.path)
+        data = self.script.files.get(unquote(self.path))
         if data is None:
             return self.send(404, b"")
         headers = {"ETag": f'"{hash(data)}"'} if self.script.tags else {}

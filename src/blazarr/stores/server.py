@@ -23,6 +23,8 @@ NAMES: Final = {
     "endpoint_url": "endpoint",
     "anonymous": "skip_signature",
     "anon": "skip_signature",
+}
+S3_NAMES: Final = {
     "key": "access_key_id",
     "secret": "secret_access_key",
     "token": "session_token",
@@ -181,7 +183,8 @@ def _with_options(server: Server, options: dict[str, Any]) -> Server:
     client |= {"allow_http": True} | dict(options.pop("client_options", {}))
     headers = dict(client.pop("default_headers", {}))
     own |= _pauses(dict(options.pop("retry_config", {})))
-    config = {NAMES.get(name, name): value for name, value in options.items()}
+    names = NAMES | S3_NAMES if server.url.startswith("s3://") else NAMES
+    config = {names.get(name, name): value for name, value in options.items()}
     if server.url.startswith("s3://") and "endpoint" in config:
         config = {"region": os.environ.get("AWS_REGION", "us-east-1")} | config
         # Where nothing says otherwise there is no use in asking a machine of Amazon's for keys.

@@ -8,13 +8,14 @@ from collections.abc import Mapping
 from typing import Any, Final
 from urllib.parse import unquote, urlsplit
 
-from blazarr.errors import UnsupportedError
+from blazarr.errors import BlazarrError, UnsupportedError
 from blazarr.stores.base import Store
 from blazarr.stores.fsspec import FsspecStore
 from blazarr.stores.local import LocalStore
 from blazarr.stores.memory import MemoryStore
 from blazarr.stores.object_store import ObjectStore
 from blazarr.stores.obstore import ObstoreMapping
+from blazarr.stores.references import ReferenceStore
 from blazarr.stores.zarr_python import ZarrPythonStore
 from blazarr.stores.zip import ZipStore
 
@@ -34,6 +35,8 @@ def from_url(url: str, options: Mapping[str, Any], *, read_only: bool) -> Store:
         Refuse every change.
     """
     scheme = url.partition("://")[0].lower()
+    if scheme == "reference":
+        return _references(url, dict(options))
     if scheme not in OBJECT_STORES or "::" in url:
         _require("fsspec", url)
         return _from_fsspec(url, options, read_only=read_only)
@@ -81,6 +84,20 @@ def _from_zarr(store: Any) -> Store:
     if type(store) is ZarrLocalStore:
         return LocalStore(store.root, read_only=store.read_only)
     return ZarrPythonStore(store)
+
+
+def _references(url: str, options: dict[str, Any]) -> Store:
+    """Return the store of references, with fsspec's names for its options."""
+    references = options.pop("fo", None) or url.partition("://")[2]
+    remote = options.pop("remote_options", None)
+    allow = options.pop("allow", ())
+    if options:
+        raise BlazarrError(
+            f"{sorted(options)} mean nothing for {url!r}; options of the files that are referred to "
+            f"go into remote_options",
+            argument="storage_options",
+        )
+    return ReferenceStore(references, allow=allow, remote_options=remote)
 
 
 def _from_obstore(store: Any, *, read_only: bool) -> Store:

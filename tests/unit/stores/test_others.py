@@ -135,24 +135,6 @@ def test_fsspec(tmp_path):
     check(f"simplecache::{url}")
 
 
-def test_references_of_kerchunk(tmp_path):
-    (tmp_path / "data").write_bytes(b"head" + VALUES.tobytes())
-    blazarr.create_array(
-        documents := {},
-        shape=(20, 30),
-        chunks=(20, 30),
-        dtype="u2",
-        zarr_format=2,
-        compressors=None,
-    )
-    refs = {f"a/{key}": value.decode() for key, value in documents.items()}
-    refs |= {".zgroup": '{"zarr_format": 2}', "a/0.0": [str(tmp_path / "data"), 4, 1200]}
-    options = {"fo": {"version": 1, "refs": refs}}
-    group = blazarr.open_group("reference://", mode="r", storage_options=options)
-    assert list(group.keys()) == ["a"]
-    assert np.array_equal(group["a"][:], VALUES)
-
-
 def test_a_failing_file_system_is_an_error_and_never_a_missing_chunk(monkeypatch, tmp_path):
     url = f"memory://{tmp_path}/a"
     filled(url)
