@@ -115,7 +115,15 @@ def engine_of(
         return _Borrowing(spec_bytes, native, compiled.externals), chain.in_python
     compiled = _as_seen(compiled, chain.array, dtype)
     spec_bytes = chunk_spec(chain.array, compiled.native, _fill(metadata, dtype))
-    return _Native(NativeSession(ChunkEngine(spec_bytes, ()), dtype)), ()
+    inner = _inner(compiled.native)
+    return _Native(NativeSession(ChunkEngine(spec_bytes, ()), dtype, inner=inner)), ()
+
+
+def _inner(chain: dict[str, Any]) -> tuple[int, ...] | None:
+    """Return the shape of inner chunks, where the array's axes are theirs."""
+    if "shard" not in chain or chain.get("order"):
+        return None
+    return tuple(chain["shard"]["chunks"])
 
 
 def _objects(array: ArrayMetadata, compiled: CompiledChain, fill: Any) -> Engine:

@@ -263,9 +263,7 @@ class _Work:
             if chunks is None:
                 return None
             waves.append((wave, chunks))
-        # As far as can be told at a glance.
-        size = max(memory.nbytes, chunk * len(items))
-        return cls(Runner(session, size), place, waves)
+        return cls(Runner(session, session.size(items, memory)), place, waves)
 
     async def read(self) -> list[bytes]:
         """Read all; for each chunk whether it was there."""

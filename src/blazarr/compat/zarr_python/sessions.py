@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
+import math
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
@@ -40,10 +41,13 @@ class NativeSession:
         The engine.
     dtype
         Type of the elements in memory.
+    inner
+        Shape of a shard's inner chunks along the array's axes; None where chunks are decoded as a whole.
     """
 
     chunks: ChunkEngine
     dtype: np.dtype[Any]
+    inner: tuple[int, ...] | None = field(default=None, kw_only=True)
 
     def room(self, shape: tuple[int, ...], target: Any) -> AnyArray:
         """Return the memory to read into: the target, where chunks can be decoded to it."""
@@ -67,6 +71,14 @@ class NativeSession:
             memory = memory.view(np.dtype((np.void, memory.dtype.itemsize)))
         return self.chunks.batch(items, memory, drop_axes)
 
+    def size(self, items: list[Any], memory: AnyArray) -> int:
+        """Return about how many bytes it takes to read or write `items`, as far as can be told at a glance."""
+        chunk: int = math.prod(items[0][1].shape)
+        if self.inner is not None and len(items) == 1:
+            touched = _touched(items[0][2], self.inner)
+            chunk = chunk if touched is None else touched * math.prod(self.inner)
+        return max(memory.nbytes, chunk * len(items) * self.dtype.itemsize)
+
     async def run(self, work: Callable[[], Result], size: int) -> Result:
         """Do work of about `size` bytes without holding up the event loop for long."""
         if size <= _AT_ONCE:
@@ -76,6 +88,23 @@ class NativeSession:
     def cause(self, error: Exception) -> BaseException:
         """Return what to raise for an error of the core."""
         return error
+
+
+def _touched(selection: Any, inner: tuple[int, ...]) -> int | None:
+    """Count the inner chunks of a shard that a selection reaches; None where that takes a longer look."""
+    if not isinstance(selection, tuple) or len(selection) != len(inner):
+        return None
+    count = 1
+    for entry, size in zip(selection, inner, strict=True):
+        if (
+            isinstance(entry, slice)
+            and isinstance(entry.start, int)
+            and isinstance(entry.stop, int)
+        ):
+            count *= (entry.stop - 1) // size - entry.start // size + 1
+        elif not isinstance(entry, int):
+            return None
+    return count
 
 
 @dataclass(frozen=True)
