@@ -1,6 +1,6 @@
 """Time blazarr beside the other Zarr libraries, on one machine in one run.
 
-    python benchmarks/run.py [--mib 128] [--repeats 5] [--match read-full] [--dir FOLDER]
+    python benchmarks/run.py [--mib 64] [--repeats 5] [--match read-full] [--dir FOLDER]
 
 All read the same stores, which zarr-python wrote; all write the same data. They take turns (A B C, A B C, ...), and a
 ratio is the median of the ratios turn by turn, so that a machine's drift cancels. Every value read is checked; what was
@@ -236,7 +236,7 @@ def group_means(rows: list[dict]) -> dict[str, float]:
 
 def parse_options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--mib", type=int, default=128, help="size of the array (default 128)")
+    parser.add_argument("--mib", type=int, default=64, help="size of the array (default 64)")
     parser.add_argument("--repeats", type=int, default=5, help="turns (default 5)")
     parser.add_argument("--match", default="", help="only cases whose name contains this")
     parser.add_argument("--dir", type=Path, help="folder of the stores (default: in memory)")
