@@ -19,7 +19,7 @@ NEEDS = {
     "climate": ("xarray", "dask", "zarr"),
     "cubed-and-ray": ("cubed", "zarr"),
     "conversions": ("h5py", "tifffile"),
-    "dask": ("dask", "distributed"),
+    "dask-clusters": ("dask", "distributed"),
     "machine-learning": ("ml_dtypes",),
     "zarr-python": ("zarr",),
 }

@@ -38,7 +38,10 @@ def check(
     option: Options = None,
     json: Json = False,
 ) -> None:
-    """Check metadata and every chunk, and find what does not belong there. Exits with 1 for damage."""
+    """Find damage, strays and leftovers.
+
+    Metadata, every chunk, consolidated copies, keys. Exits with 1 for damage.
+    """
     with ExitStack() as stack:
         report = run_check(
             place,
@@ -88,7 +91,10 @@ def bench(
     option: Options = None,
     json: Json = False,
 ) -> None:
-    """Measure how fast this store is read here, beside zarr-python where it is installed."""
+    """Measure how fast a store is read here.
+
+    By number of threads, beside zarr-python where it is installed.
+    """
     tried = [(text, codecs([text], "codec")) for text in codec or ()]
     budget = parse_size(size, "size")
     rows = list(measure(node_at(place, path, option), threads, budget, tried))
