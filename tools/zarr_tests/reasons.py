@@ -16,6 +16,59 @@ REASONS = (
         r"test_open_ambiguous_node|Item key has incorrect type",
         "a dict given as a store holds bytes, not zarr-python's buffers",
     ),
+    (r"test_tree", "trees have no escape codes for bold, and say more of each array"),
+    (
+        r"test_vlen_string|test_from_array_preserves_dtype",
+        "compares with, or resolves by, zarr-python's own classes of data types",
+    ),
+    (
+        r"without_flag|rectilinear_feature_flag",
+        "rectilinear grids are always there; the setting is accepted and not needed",
+    ),
+    (
+        r"rejects_variable_size_index_codecs",
+        "refused when an array is created or opened, not when the codec is made",
+    ),
+    (
+        r"test_sharding_(partial_shard_read|multiple_chunks|duplicate_read|partial_shard)",
+        "replaces a store's methods by mocks of zarr-python's, or counts what is read from it",
+    ),
+    (
+        r"test_codecs_pickleable|test_repr\b|test_generic_checksum|test_generic_bytes_codec|KeyError: 'codecs'",
+        "makes a numcodecs codec without what it needs, looks into it, or chooses its class by a setting",
+    ),
+    (
+        r"codec_entry|tunable_attrs|evolve_from_array_spec|_codec_supports_sync|'validate'|compute_encoded_size"
+        r"|to_native_dtype|_do_cast|backend_version|outdated_backend|_codec'",
+        "calls what zarr-python's codecs have inside (array specs, buffers, back ends)",
+    ),
+    (
+        r"test_encode_decode_roundtrip",
+        "byte order is the `bytes` codec's in format 3; results are in the machine's",
+    ),
+    (
+        r"test_construction_rejects_non_numeric",
+        "an argument of the wrong type is a MetadataError (a ValueError), not a TypeError",
+    ),
+    (
+        r"test_legacy_create_v2_chunks",
+        "`chunks=False` is one chunk in both formats, and 0 or nothing is an error; zarr-python's "
+        "`create` takes all of them for \"auto\" in format 2",
+    ),
+    (
+        r"test_resize_|ChunkGrid\.__init__|'ChunkGrid' has no attribute",
+        "drives zarr-python's chunk grid, or its way to delete chunks, from inside",
+    ),
+    (
+        r"index_location|test_group_metadata_to_dict_consolidated|rooted_hierarchy",
+        "compares with zarr-python's models in every member",
+    ),
+    (
+        r"edge_lists_in_regular_grid|mixed_member_as_stored|test_sharding_warning_fires|test_init_order_warns",
+        "what is broken in a document is kept until `repair`; zarr-python rewrites it, or warns, at once",
+    ),
+    (r"the tests after these", "**open**: the run of this module was stopped before its end"),
+    (r"CountingDict", _STORES),
     (r"unraisable exception", "an event loop that the test plug-in leaves open; not each time"),
     (r"test_zdtype_json_roundtrip|ArrayConfig", _INTERNAL),
     (

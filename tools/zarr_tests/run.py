@@ -5,6 +5,9 @@ imported in zarr's name is blazarr (`stand_in.py`); what the tests take from zar
 stays zarr-python's. A failure is a fault of blazarr, or has its reason in `reasons.py`.
 
     python tools/zarr_tests/run.py [--sdist FILE] [module ...]
+
+What was found is kept in build/parity-tests, so that modules can be run one by one; the page is
+written once there are results of all.
 """
 
 from __future__ import annotations
@@ -24,7 +27,8 @@ from pathlib import Path
 
 from reasons import REASONS
 
-HERE = Path(__file__).parent
+HERE = Path(__file__).resolve().parent
+FOUND = HERE.parent.parent / "build" / "parity-tests"
 REPORT = HERE.parent.parent / "docs" / "parity-tests.md"
 
 # Modules about what users see, and the seconds that each may take.
@@ -98,23 +102,34 @@ def source(sdist: str | None, folder: Path) -> Path | None:
     return next(path for path in folder.glob("zarr-*") if path.is_dir())
 
 
-def run(module: str, seconds: int, tests: Path, folder: Path) -> Result:
+def file_of(module: str) -> Path:
+    """Return where the results of a module are kept."""
+    return FOUND / f"{module.replace('/', '-')}.jsonl"
+
+
+def run(module: str, seconds: int, tests: Path) -> None:
     """Run the tests of one module."""
-    file = folder / "result.jsonl"
+    file = file_of(module)
+    file.parent.mkdir(parents=True, exist_ok=True)
     file.unlink(missing_ok=True)
     environment = {**os.environ, "PYTHONPATH": str(HERE), "ZARR_TESTS_RESULT": str(file)}
     command = [sys.executable, *PYTEST, module]
-    ended = "pytest ended early"
     try:
         subprocess.run(
             command, cwd=tests, env=environment, timeout=seconds, capture_output=True, check=False
         )
     except subprocess.TimeoutExpired:
-        ended = f"stopped after {seconds} s"
+        print(f"{module}: stopped after {seconds} s")
+
+
+def result_of(module: str) -> Result:
+    """Return what was found when a module was run last."""
+    file = file_of(module)
     lines = file.read_text(encoding="utf-8").splitlines() if file.exists() else []
     outcomes = {said.pop("test"): said for said in map(json.loads, lines)}
     if outcomes.pop("", None) is None:
-        outcomes[f"{module}::the tests after these"] = {"outcome": "failed", "message": ended}
+        message = "the run was stopped before its end"
+        outcomes[f"{module}::the tests after these"] = {"outcome": "failed", "message": message}
     return Result(module, outcomes)
 
 
@@ -186,13 +201,12 @@ def main() -> int:
         tests = source(arguments.sdist, folder)
         if tests is None:
             return 0
-        results = []
         for module in arguments.modules:
-            results.append(run(module, MODULES.get(module, 600), tests, folder))
-            print(table(results)[-2], flush=True)
-    page = report(results)
+            run(module, MODULES.get(module, 600), tests)
+            print(table([result_of(module)])[2], flush=True)
+    page = report([result_of(module) for module in MODULES if file_of(module).exists()])
     print(page)
-    if set(arguments.modules) == set(MODULES):
+    if all(file_of(module).exists() for module in MODULES):
         REPORT.write_text(page, encoding="utf-8")
     return "**not explained**" in page
 

@@ -349,7 +349,14 @@ def message_of(report: Any) -> str:
     if isinstance(report.longrepr, tuple):
         return str(report.longrepr[2])
     crash = getattr(report.longrepr, "reprcrash", None)
-    return str(crash.message if crash is not None else report.longrepr)
+    message = str(crash.message if crash is not None else report.longrepr)
+    if not message.startswith("ExceptionGroup"):
+        return message
+    # What is in the group says why.
+    parts = dict.fromkeys(
+        re.findall(r"^ +\| ([\w.]+(?:Error|Failed): .*)", str(report.longrepr), re.MULTILINE)
+    )
+    return "; ".join((message.splitlines()[0], *parts))
 
 
 def pytest_configure(config: Any) -> None:
