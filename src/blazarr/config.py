@@ -95,6 +95,7 @@ class Config:
         self._lock = threading.RLock()
         self._environment = environment
         self._values: dict[str, Any] = {}
+        self._followers: list[tuple[str, Callable[[Any], object]]] = []
         self._limits = Limits()
         self.reset()
 
@@ -151,6 +152,20 @@ class Config:
         """Return to the defaults and what the environment says now; another name of `reset`."""
         self.reset()
 
+    def follow(self, key: str, tell: Callable[[Any], object]) -> None:
+        """Tell the value of a setting, now and whenever it is set: for what is kept elsewhere.
+
+        Parameters
+        ----------
+        key
+            Dotted name.
+        tell
+            Called with the value.
+        """
+        with self._lock:
+            self._followers.append((key, tell))
+            tell(self.get(key))
+
     def to_dict(self) -> dict[str, Any]:
         """Return all settings as nested dictionaries."""
         return _nested(self._values)
@@ -171,6 +186,9 @@ class Config:
             merged = {**self._values, **changes}
             self._values = {k: v for k, v in merged.items() if v is not _MISSING}
             self._limits = Limits(**_section(self._values, "limits"))
+            for key, tell in self._followers:
+                if key in changes:
+                    tell(self._values[key])
 
     def __repr__(self) -> str:
         return f"Config({self._values!r})"
