@@ -10,7 +10,7 @@ from blazarr.checking.findings import Finding
 from blazarr.conversion.boxes import Shape
 from blazarr.conversion.journal import FOLDER
 from blazarr.errors import BlazarrError, UnsupportedError
-from blazarr.metadata import ArrayMetadata, GroupMetadata
+from blazarr.metadata import ArrayMetadata, ConsolidatedMetadata, GroupMetadata
 from blazarr.nodes import StorePath, consolidated, documents, layout
 
 DOCUMENTS: Final = frozenset([*documents.V3, *documents.V2, ".zmetadata"])
@@ -63,7 +63,7 @@ def take(place: StorePath) -> Inventory:
         A node's place.
     """
     found = Inventory(place)
-    _walk(found, "")
+    _walk(found, "", None)
     try:
         _sort_keys(found)
     except UnsupportedError:
@@ -71,7 +71,11 @@ def take(place: StorePath) -> Inventory:
     return found
 
 
-def _walk(found: Inventory, path: str) -> None:
+def _walk(found: Inventory, path: str, copy: ConsolidatedMetadata | None) -> None:
+    """Take in a node and what is below it.
+
+    `copy` is what consolidated metadata above says of members, for stores that can't be listed.
+    """
     place = found.place.child(path) if path else found.place
     try:
         node = documents.read_node(place)
@@ -88,8 +92,10 @@ def _walk(found: Inventory, path: str) -> None:
     found.nodes[path] = node
     if isinstance(node, ArrayMetadata):
         return
-    for name in _children(place, node):
-        _walk(found, f"{path}/{name}" if path else name)
+    own = copy if node.consolidated_metadata is None else node.consolidated_metadata
+    for name in _children(place, own):
+        below = None if own is None else own.below(name)
+        _walk(found, f"{path}/{name}" if path else name, below)
     _check_copy(found, path, node)
 
 
@@ -101,12 +107,11 @@ def _complete(
     return consolidated.complete(place, node, None, None)
 
 
-def _children(place: StorePath, group: GroupMetadata) -> list[str]:
+def _children(place: StorePath, copy: ConsolidatedMetadata | None) -> list[str]:
     try:
         return [name for name in place.child_names() if name != FOLDER]
     except UnsupportedError:
-        copy = () if group.consolidated_metadata is None else group.consolidated_metadata
-        return list(dict.fromkeys(path.partition("/")[0] for path in copy))
+        return list(dict.fromkeys(path.partition("/")[0] for path in copy or ()))
 
 
 def _check_copy(found: Inventory, path: str, group: GroupMetadata) -> None:

@@ -94,7 +94,8 @@ def _after(path: str, array: Readable, source: Source, changes: Changes) -> Arra
         return changes.array(array.metadata)
     except BlazarrError as error:
         if path:
-            error.add_note(f"while planning the array {path!r}")
+            error.message = f"{path}: {error.message}"
+            error.args = (error.message,)
         raise
 
 

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import blazarr
-from blazarr.errors import NotFoundError, ReadOnlyError
+from blazarr.errors import NotFoundError, ReadOnlyError, UnsupportedError
+from blazarr.stores import LocalStore, ReadOnlyStore
 
 VALUES = np.random.default_rng(3).integers(0, 99, (20, 12)).astype("u2")
 
@@ -197,3 +198,26 @@ def test_a_sparse_array_is_checked_where_it_is_stored():
     report = blazarr.check(store, progress=seen.append, max_memory="4KiB")
     assert report.ok
     assert seen[-1].total < 10_000
+
+
+class Unlisted(ReadOnlyStore):
+    """A store that can't be listed, as web servers are."""
+
+    def list(self, prefix="", start_after=""):
+        raise UnsupportedError("no listings")
+
+    def children(self, folder=""):
+        raise UnsupportedError("no listings")
+
+
+def test_a_store_that_cannot_be_listed_is_checked_by_consolidated_metadata(root):
+    blazarr.consolidate_metadata(root)
+    damage(root / "g/sharded/c/0/0", 3)
+    report = blazarr.check(Unlisted(LocalStore(root)))
+    assert [found.key for found in report.findings] == ["g/sharded/c/0/0"]
+    assert [(array.path, array.stored) for array in report.arrays] == [
+        ("g/sharded", None),
+        ("old", None),
+        ("plain", None),
+    ]
+    assert "plain: 8 objects" in repr(report)

@@ -211,6 +211,11 @@ def test_chunks_by_names_of_dimensions():
     assert root["g/deep/c"].chunks == (5,)
 
 
+def test_an_array_that_cannot_be_as_asked_is_named():
+    with pytest.raises(MetadataError, match=r"^a: shards"):
+        blazarr.convert(hierarchy(), {}, chunks={"t": 7}, shards={"t": 8})
+
+
 def test_names_of_dimensions_move_between_formats():
     source = {}
     blazarr.create_array(
