@@ -31,6 +31,7 @@ from blazarr.api.opening import (
     tree,
 )
 from blazarr.api.saving import load, save, save_array, save_group
+from blazarr.api.upkeep import migrate, repair, validate
 
 __all__ = [
     "array",
@@ -49,6 +50,7 @@ __all__ = [
     "full_like",
     "group",
     "load",
+    "migrate",
     "ones",
     "ones_like",
     "open",
@@ -57,10 +59,12 @@ __all__ = [
     "open_group",
     "open_like",
     "print_debug_info",
+    "repair",
     "save",
     "save_array",
     "save_group",
     "tree",
+    "validate",
     "zeros",
     "zeros_like",
 ]

@@ -10,7 +10,7 @@ from blazarr.codecs.bytes import BytesCodec
 from blazarr.codecs.foreign import from_numcodecs, is_numcodecs
 from blazarr.codecs.registry import parse_codec
 from blazarr.codecs.sharding import ShardingCodec
-from blazarr.codecs.stage import Stage, has_orders
+from blazarr.codecs.stage import BYTE, Stage, has_orders
 from blazarr.codecs.v2 import OBJECT_CODECS, parse_v2_codec
 from blazarr.codecs.v3 import split_codecs
 from blazarr.codecs.vlen import VLenBytesCodec, VLenUTF8Codec
@@ -97,6 +97,9 @@ def evolved(codecs: Iterable[Codec], stage: Stage, data_type: DataType) -> Itera
         yield filled
         if isinstance(filled, ArrayArrayCodec):
             stage = filled.after(stage)
+        elif objects:
+            # Text has no elements of a size, whatever numpy keeps of it in memory.
+            stage = Stage.of(BYTE, None)
 
 
 def _default_serializer(data_type: DataType, filters: list[Codec]) -> Codec:

@@ -45,10 +45,18 @@ class Time(DataType):
         }
 
     def fill_from_json(self, value: JSON, path: str = "fill_value", *, zarr_format: int = 3) -> Any:
-        """Read a count, or ``"NaT"``."""
+        """Read a count, ``"NaT"``, or a date as zarr-python 3.0.7 wrote it in format 2."""
+        if isinstance(value, str) and zarr_format == 2 and self.numpy.kind == "M":
+            return self._from_text(value, path)
         return self._from_count(
             _NAT if value == "NaT" else read_bounded(value, _NAT, 2**63 - 1, path)
         )
+
+    def _from_text(self, text: str, path: str) -> Any:
+        try:
+            return np.array(text, dtype=self.native)[()]
+        except ValueError:
+            raise mismatch(path, 'a count, "NaT" or a date', text) from None
 
     def _from_count(self, count: int) -> Any:
         return np.array(count, dtype="i8").view(self.native)[()]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from abc import ABC, abstractmethod
+from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self
 
@@ -27,7 +28,8 @@ class CodecSpec:
 
     def to_json(self) -> dict[str, Any]:
         """Give an entry of a v3 document's ``codecs``."""
-        if not self.configuration:
+        # zarr-python reads codecs with this prefix only where they have a configuration.
+        if not self.configuration and not self.name.startswith("numcodecs."):
             return {"name": self.name}
         return {"name": self.name, "configuration": self.configuration}
 
@@ -87,8 +89,15 @@ class ArrayMetadata(ABC):
         return self.data_type.fill_bytes(fill)
 
     @abstractmethod
+    def documents(self) -> dict[str, dict[str, Any]]:
+        """Give the documents, by the name of their key, before encoding.
+
+        They share the attributes and the codecs' options with the metadata, so they are to be read only.
+        """
+
     def to_json(self) -> dict[str, dict[str, Any]]:
-        """Give the documents, by the name of their key, before encoding."""
+        """Give the documents, by the name of their key, before encoding; they are the caller's own."""
+        return deepcopy(self.documents())
 
     @abstractmethod
     def update(
@@ -105,7 +114,7 @@ class ArrayMetadata(ABC):
 
     def to_documents(self) -> dict[str, bytes]:
         """Give the documents to store, by the name of their key."""
-        return {name: encode(document) for name, document in self.to_json().items()}
+        return {name: encode(document) for name, document in self.documents().items()}
 
     def __eq__(self, other: object) -> bool:
         # By document: a NaN as fill value equals itself there.
@@ -117,7 +126,7 @@ class ArrayMetadata(ABC):
         return hash(self._canonical())
 
     def _canonical(self) -> str:
-        return json.dumps(self.to_json(), sort_keys=True)
+        return json.dumps(self.documents(), sort_keys=True)
 
 
 def merged(documents: dict[str, dict[str, Any]]) -> dict[str, Any]:

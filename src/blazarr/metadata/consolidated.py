@@ -12,10 +12,10 @@ from typing import Any
 
 from blazarr.errors import MetadataError
 from blazarr.metadata.array import ArrayMetadata, merged
+from blazarr.metadata.array_v2 import array_v2_from_json
+from blazarr.metadata.array_v3 import array_v3_from_json
 from blazarr.metadata.document import JSON, Naming, shown, wrong
 from blazarr.metadata.group import GroupMetadata, group_v2_from_json, group_v3_from_json
-from blazarr.metadata.v2 import array_v2_from_json
-from blazarr.metadata.v3 import array_v3_from_json
 
 Documents = dict[str, dict[str, Any]]
 
@@ -111,7 +111,7 @@ def parse_inline(document: JSON) -> ConsolidatedMetadata:
         raise wrong(path, "an object", metadata)
     return ConsolidatedMetadata(
         {
-            _checked_path(member, path): _split(stored, f"{path}[{shown(member)}]")
+            _checked_path(member, path): split_inline(stored, f"{path}[{shown(member)}]")
             for member, stored in metadata.items()
         }
     )
@@ -154,7 +154,7 @@ def _parse_member(documents: Documents) -> ArrayMetadata | GroupMetadata:
     return group_v3_from_json({**document, "consolidated_metadata": None})
 
 
-def _split(stored: JSON, path: str) -> Documents:
+def split_inline(stored: JSON, path: str) -> Documents:
     """Take an inline entry apart: a v2 member has its attributes merged into it."""
     if not isinstance(stored, dict):
         raise wrong(path, "an object", stored)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Self
 
 from blazarr.errors import NodeTypeValidationError
 from blazarr.metadata.array import merged, parse_attributes
+from blazarr.metadata.array_v3 import check_header, parse_extra
 from blazarr.metadata.document import encode, shown, wrong
-from blazarr.metadata.v3 import check_header, parse_extra
 
 if TYPE_CHECKING:
     from blazarr.metadata.consolidated import ConsolidatedMetadata
@@ -48,10 +49,10 @@ class GroupMetadata:
 
     def update(self, *, attributes: dict[str, Any]) -> Self:
         """Give the metadata with other attributes."""
-        return replace(self, attributes=attributes)
+        return replace(self, attributes=deepcopy(attributes))
 
-    def to_json(self) -> dict[str, dict[str, Any]]:
-        """Give the group's own documents, by the name of their key, before encoding."""
+    def documents(self) -> dict[str, dict[str, Any]]:
+        """Give the group's own documents, before encoding; they share the metadata's attributes."""
         if self.zarr_format == 2:
             return {".zgroup": {"zarr_format": 2, **self.extra}, ".zattrs": self.attributes}
         document: dict[str, Any] = {"attributes": self.attributes, "zarr_format": 3}
@@ -59,13 +60,17 @@ class GroupMetadata:
             document["consolidated_metadata"] = self.consolidated_metadata.to_inline()
         return {"zarr.json": {**document, "node_type": "group", **self.extra}}
 
+    def to_json(self) -> dict[str, dict[str, Any]]:
+        """Give the group's own documents, before encoding; they are the caller's own."""
+        return deepcopy(self.documents())
+
     def to_dict(self) -> dict[str, Any]:
         """Give one document, before encoding; in format 2 with the attributes in it."""
         return merged(self.to_json())
 
     def to_documents(self) -> dict[str, bytes]:
         """Give the documents to store, by the name of their key; v2's ``.zmetadata`` too."""
-        documents = self.to_json()
+        documents = self.documents()
         if self.zarr_format == 2 and self.consolidated_metadata is not None:
             documents[".zmetadata"] = self.consolidated_metadata.to_zmetadata(documents)
         return {name: encode(document) for name, document in documents.items()}

@@ -24,8 +24,7 @@ from blazarr.metadata import (
     GroupMetadata,
     parse_array_v2,
     parse_array_v3,
-    parse_group_v2,
-    parse_node_v3,
+    parse_documents,
 )
 from blazarr.nodes.location import StorePath, read_documents
 from blazarr.stores import ABSENT, Generation
@@ -246,18 +245,13 @@ def _asked(zarr_format: int | None) -> str:
 
 
 def _parse(place: StorePath, found: Documents) -> NodeMetadata | None:
-    if "zarr.json" in found:
-        return parse_node_v3(found["zarr.json"][0], f"{place}/zarr.json")
-    attributes = found[".zattrs"][0] if ".zattrs" in found else None
     if ".zarray" in found and ".zgroup" in found:
         raise ContainsArrayAndGroupError(
             f"both .zarray and .zgroup are at {place}; only one of them may be, so remove the other"
         )
-    if ".zarray" in found:
-        return parse_array_v2(found[".zarray"][0], attributes, f"{place}/.zarray")
-    if ".zgroup" in found:
-        return parse_group_v2(found[".zgroup"][0], attributes, f"{place}/.zgroup")
-    return None
+    if not found.keys() & {"zarr.json", ".zarray", ".zgroup"}:
+        return None
+    return parse_documents({name: stored for name, (stored, _) in found.items()}, f"{place}/")
 
 
 def move(source: StorePath, dest: StorePath) -> None:

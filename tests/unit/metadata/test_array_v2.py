@@ -112,7 +112,6 @@ def test_records_with_base64_fill_value() -> None:
         ({"shape": [10, -7]}, "shape[1]"),
         ({"chunks": [4]}, "chunks"),
         ({"chunks": None}, "chunks"),
-        ({"chunks": [4, 0]}, "chunks[1]"),
         ({"chunks": [4, -1]}, "chunks[1]"),
         ({"chunks": [4, 2.0]}, "chunks[1]"),
         ({"dtype": "nonsense"}, "dtype"),

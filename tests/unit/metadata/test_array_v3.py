@@ -145,7 +145,7 @@ def test_members_that_must_be_understood_are_refused(extra: Any) -> None:
         ({"node_type": "group"}, "node_type"),
         ({"data_type": 5}, "data_type"),
         (
-            {"chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [4, 0]}}},
+            {"chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [4, -1]}}},
             "chunk_grid.configuration.chunk_shape[1]",
         ),
         ({"chunk_key_encoding": 5}, "chunk_key_encoding"),

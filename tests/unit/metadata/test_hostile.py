@@ -125,7 +125,7 @@ HOSTILE_V3: dict[str, dict[str, Any]] = {
     "infinite shape": {"shape": [1e400]},
     "huge shape": {"shape": [2**40, 2**40]},
     "huger shape": {"shape": [2**70]},
-    "zero chunk": {"chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [0]}}},
+    "zero chunk": {"chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [0.0]}}},
     "rank": {"shape": [1] * 10_000},
     "run": {
         "chunk_grid": {
