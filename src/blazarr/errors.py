@@ -107,6 +107,20 @@ class BlazarrError(ValueError):
             self.message = f"{self.store}: {self.message}"
             self.args = (self.message,)
 
+    def locate_chunk(self, key: str | None, chunk: tuple[int, ...] | None, codec: str) -> None:
+        """Name the chunk and the codec, in the message too, unless the error does already.
+
+        Parameters
+        ----------
+        key, chunk, codec
+            Where it happened.
+        """
+        if self.chunk is None and chunk is not None:
+            self.key, self.chunk = key, chunk
+            self.message = f"chunk {list(chunk)} (key {key!r}): {self.message}"
+            self.args = (self.message,)
+        self.codec = self.codec or codec
+
     def __str__(self) -> str:
         # KeyError would quote the text and OSError would look for an errno.
         return self.message

@@ -39,6 +39,7 @@ CORE_MAY_BE_IMPORTED_BY = {"codecs", "grids", "indexing", "stores", "engine", "c
 # Packages other than numpy load on use, in the rooms named here.
 ROOMS_OF_PACKAGE = {
     "numcodecs": {"codecs", "dtypes", "compat"},
+    "zfpy": {"codecs"},
     "ml_dtypes": {"dtypes"},
     "zarr": {"compat", "stores", "codecs", "cli"},
     "fsspec": {"stores"},

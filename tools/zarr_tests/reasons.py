@@ -118,10 +118,6 @@ REASONS = (
         "codecs of format 3 are taken in format 2 too, where it has them",
     ),
     (
-        r"resize_sharded_keeps_cells",
-        "cells beyond the shape of a shard that is written whole are reset, as zarr-python does for chunks",
-    ),
-    (
         r"special_complex_fill",
         "a NaN of other bits than the usual is written with its bits, as format 3 allows",
     ),

@@ -92,7 +92,7 @@ pub fn write(
 
 /// Whether writing `piece` needs what is there now.
 pub fn changes_part(array: &Array, piece: &Piece<'_>) -> Result<bool> {
-    Ok(!Planned::new(array, piece)?.target().is_covered())
+    Ok(Planned::new(array, piece)?.target().needs_old())
 }
 
 /// Where the index of the shard `piece` lies; `None` where all of the key has to be fetched: it is no shard, or one

@@ -8,7 +8,7 @@ use std::time::Duration;
 use blazarr_core::codec::{CodecError, CodecErrorKind};
 use blazarr_core::error::{Error, Result};
 use blazarr_core::io::{RemoteKind, StoreError};
-use pyo3::exceptions::PyOSError;
+use pyo3::exceptions::{PyException, PyMemoryError, PyOSError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
@@ -27,7 +27,8 @@ pub fn to_py(err: Error) -> PyErr {
         } => {
             let (class, kind) = codec_class(source);
             let report = Report::new(class, kind, err.to_string());
-            report.key(key).chunk(chunk).codec(&source.codec).raise(py)
+            let report = report.key(key).chunk(chunk).codec(&source.codec);
+            with_cause(py, report, source)
         }
         Error::Shard { ref key, .. } => Report::new("CorruptError", "corrupt", err.to_string())
             .key(key)
@@ -59,9 +60,30 @@ pub fn from_py(err: PyErr) -> Error {
 /// The exception for a codec that was run by itself, outside of any array.
 pub fn from_codec(py: Python<'_>, source: &CodecError) -> PyErr {
     let (class, kind) = codec_class(source);
-    Report::new(class, kind, source.to_string())
-        .codec(&source.codec)
-        .raise(py)
+    let report = Report::new(class, kind, source.to_string()).codec(&source.codec);
+    with_cause(py, report, source)
+}
+
+/// The exception for a codec's error. What a codec in Python raised stays itself where it is one of ours, or one that
+/// says nothing of the codec; otherwise it is the cause.
+fn with_cause(py: Python<'_>, report: Report<'_>, source: &CodecError) -> PyErr {
+    let cause = source.cause.as_deref();
+    let Some(raised) = cause.and_then(|cause| cause.downcast_ref::<PyErr>()) else {
+        return report.raise(py);
+    };
+    let raised = raised.clone_ref(py);
+    let ours = py
+        .import("blazarr.errors")
+        .and_then(|m| m.getattr("BlazarrError"));
+    if ours.is_ok_and(|class| raised.matches(py, class).unwrap_or(false)) {
+        return report.placed(py, raised);
+    }
+    if !raised.is_instance_of::<PyException>(py) || raised.is_instance_of::<PyMemoryError>(py) {
+        return raised;
+    }
+    let error = report.raise(py);
+    error.set_cause(py, Some(raised));
+    error
 }
 
 /// Runs `body` with the interpreter's lock released; what goes wrong becomes an exception, panics
@@ -214,6 +236,16 @@ impl<'a> Report<'a> {
     fn limit(mut self, limit: u128) -> Self {
         self.limit = Some(limit);
         self
+    }
+
+    /// An exception of ours, which is told the place where it was raised.
+    fn placed(&self, py: Python<'_>, raised: PyErr) -> PyErr {
+        let chunk = self.chunk.map(|chunk| PyTuple::new(py, chunk)).transpose();
+        let told = chunk.and_then(|chunk| {
+            let place = (self.key, chunk, self.codec);
+            raised.value(py).call_method1("locate_chunk", place)
+        });
+        told.err().unwrap_or(raised)
     }
 
     fn raise(self, py: Python<'_>) -> PyErr {

@@ -34,7 +34,7 @@ impl External {
         take: impl FnOnce(&[u8]) -> Result<T, CodecError>,
     ) -> Result<T, CodecError> {
         Python::attach(|py| {
-            let failed = |e: PyErr| CodecError::new(&self.name, kind, e.to_string());
+            let failed = |e: PyErr| self.failed(kind, e);
             let data = PyBytes::new(py, src);
             let result = self
                 .object
@@ -44,6 +44,11 @@ impl External {
             let buffer = Borrowed::new(&result).map_err(failed)?;
             take(buffer.as_ref())
         })
+    }
+
+    /// What the codec raised, as the reason of an error of the engine's.
+    fn failed(&self, kind: CodecErrorKind, raised: PyErr) -> CodecError {
+        CodecError::new(&self.name, kind, raised.to_string()).caused_by(raised)
     }
 
     fn wrong_size(&self, got: usize, want: usize) -> CodecError {
@@ -60,8 +65,7 @@ impl BytesCodec for External {
     fn encoded_size(&self, decoded: Size) -> Result<Size, CodecError> {
         let n = decoded.max();
         Python::attach(|py| {
-            let failed =
-                |e: PyErr| CodecError::new(&self.name, CodecErrorKind::Config, e.to_string());
+            let failed = |e: PyErr| self.failed(CodecErrorKind::Config, e);
             let bound = self
                 .object
                 .bind(py)

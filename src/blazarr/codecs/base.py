@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from typing import Self
 
     from blazarr.codecs.stage import Stage
+    from blazarr.dtypes import DataType
 
 JSON: TypeAlias = Any
 Buffer: TypeAlias = bytes | bytearray | memoryview | npt.NDArray[np.uint8]
@@ -123,6 +124,11 @@ class ArrayArrayCodec(Codec):
 
 class ArrayBytesCodec(Codec):
     """A codec that makes bytes of an array."""
+
+    def for_objects(self, data_type: DataType) -> Self:
+        """Return the codec for arrays of Python objects of a data type."""
+        del data_type
+        return self
 
     def encode(self, array: npt.NDArray[Any]) -> Buffer:
         """Encode an array."""

@@ -20,6 +20,8 @@ _BUILT_IN: Final = {
     "cast_value": "cast_value:CastValue",
     "crc32c": "crc32c:Crc32cCodec",
     "gzip": "gzip:GzipCodec",
+    "n5_default": "n5:N5DefaultCodec",
+    "optional": "optional:OptionalCodec",
     "packbits": "packbits:PackBitsCodec",
     "reshape": "reshape:ReshapeCodec",
     "scale_offset": "scale_offset:ScaleOffset",
@@ -27,6 +29,8 @@ _BUILT_IN: Final = {
     "transpose": "transpose:TransposeCodec",
     "vlen-bytes": "vlen:VLenBytesCodec",
     "vlen-utf8": "vlen:VLenUTF8Codec",
+    "zarrs.vlen": "zarrs_vlen:VLenCodec",
+    "zfp": "zfp:ZfpCodec",
     "zstd": "zstd:ZstdCodec",
 }
 
@@ -36,8 +40,11 @@ _ALIASES: Final = {
     "numcodecs.vlen-bytes": "vlen-bytes",
     "numcodecs.vlen-utf8": "vlen-utf8",
     "sharding": "sharding_indexed",
+    "vlen": "zarrs.vlen",
     "vlen_bytes": "vlen-bytes",
     "vlen_utf8": "vlen-utf8",
+    "zarrs.optional": "optional",
+    "zarrs.zfp": "zfp",
 }
 NUMCODECS: Final = "numcodecs."
 _BARE_NUMCODECS: Final = frozenset(

@@ -30,7 +30,7 @@ def compile_v3(
     codecs: Sequence[Codec], data_type: DataType, shape: tuple[int | None, ...]
 ) -> CompiledChain:
     """Compile codecs of format 3 for chunks of a type and a shape."""
-    compiler = _Compiler(variable=data_type.variable)
+    compiler = _Compiler(data_type)
     native = compiler.level(codecs, Stage.of(data_type.native, shape), _Place("codecs"))
     return CompiledChain(native, tuple(compiler.externals.steps), compiler.objects)
 
@@ -56,7 +56,7 @@ class Split:
 
 @dataclass
 class _Compiler:
-    variable: bool
+    data_type: DataType
     externals: Externals = field(default_factory=Externals)
     objects: ObjectStep | None = None
 
@@ -69,7 +69,7 @@ class _Compiler:
         steps = Steps(stage, self.externals)
         for codec in rest:
             steps.add(codec.evolve(steps.stage))
-        if self.variable:
+        if self.data_type.variable:
             self._take_objects(parts, order, rest, place)
             steps.stage = steps.stage.as_bytes()
         else:
@@ -77,7 +77,7 @@ class _Compiler:
         for compressor in parts.compressors:
             steps.add(compressor.evolve(steps.stage))
         # The step in Python puts the axes of objects in order itself.
-        return steps.finished(None if self.variable else order)
+        return steps.finished(None if self.data_type.variable else order)
 
     def _take_objects(
         self,
@@ -93,7 +93,7 @@ class _Compiler:
                 path=place.path,
                 codec=wrong.name,
             )
-        self.objects = ObjectStep(parts.serializer, order)
+        self.objects = ObjectStep(parts.serializer.for_objects(self.data_type), order)
 
     def _shard(
         self,

@@ -27,20 +27,22 @@ class _VLenCodec(ArrayBytesCodec):
 
     def encode(self, array: npt.NDArray[Any]) -> Buffer:
         """Encode an array of objects."""
-        return join(self._to_bytes(item) for item in np.ascontiguousarray(array).reshape(-1))
+        return join(self.to_bytes(item) for item in np.ascontiguousarray(array).reshape(-1))
 
     def decode(self, data: Buffer, stage: Stage) -> npt.NDArray[Any]:
         """Decode an array of objects."""
         del stage
-        items = [self._from_bytes(item) for item in split(data, self.name)]
+        items = [self.from_bytes(item) for item in split(data, self.name)]
         array = np.empty(len(items), dtype=object)
         array[:] = items
         return array
 
-    def _to_bytes(self, item: Any) -> bytes:
+    def to_bytes(self, item: Any) -> bytes:
+        """Give the bytes of an item."""
         raise NotImplementedError
 
-    def _from_bytes(self, item: bytes) -> Any:
+    def from_bytes(self, item: bytes) -> Any:
+        """Make an item of its bytes."""
         raise NotImplementedError
 
 
@@ -51,7 +53,8 @@ class VLenUTF8Codec(_VLenCodec):
     name: ClassVar[str] = "vlen-utf8"
     v2_id: ClassVar[str | None] = "vlen-utf8"
 
-    def _to_bytes(self, item: Any) -> bytes:
+    def to_bytes(self, item: Any) -> bytes:
+        """Give the bytes of an item."""
         if item is None or item == 0:
             # What numpy leaves in an array of objects that was never filled.
             return b""
@@ -59,7 +62,8 @@ class VLenUTF8Codec(_VLenCodec):
             raise TypeError(f"a text array takes str, not {type(item).__name__}: {item!r}")
         return item.encode("utf-8", "surrogatepass")
 
-    def _from_bytes(self, item: bytes) -> str:
+    def from_bytes(self, item: bytes) -> str:
+        """Make an item of its bytes."""
         try:
             return item.decode("utf-8", "surrogatepass")
         except UnicodeDecodeError as error:
@@ -73,14 +77,16 @@ class VLenBytesCodec(_VLenCodec):
     name: ClassVar[str] = "vlen-bytes"
     v2_id: ClassVar[str | None] = "vlen-bytes"
 
-    def _to_bytes(self, item: Any) -> bytes:
+    def to_bytes(self, item: Any) -> bytes:
+        """Give the bytes of an item."""
         if item is None or item == 0:
             return b""
         if not isinstance(item, (bytes, bytearray, memoryview)):
             raise TypeError(f"an array of bytes takes bytes, not {type(item).__name__}: {item!r}")
         return bytes(item)
 
-    def _from_bytes(self, item: bytes) -> bytes:
+    def from_bytes(self, item: bytes) -> bytes:
+        """Make an item of its bytes."""
         return item
 
 

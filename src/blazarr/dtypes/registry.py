@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from blazarr.config import config
-from blazarr.dtypes import ml, numeric, objects, raw, struct, text, time
+from blazarr.dtypes import ml, numeric, objects, optional, raw, struct, text, time
 from blazarr.dtypes.base import JSON, DataType
 from blazarr.dtypes.fill import shorten
 from blazarr.errors import DataTypeValidationError, LimitError, UnsupportedError
@@ -69,18 +69,15 @@ def _parse_v3_name(name: str, path: str) -> DataType:
 
 
 def _build_v3(name: str, configuration: dict[str, Any], path: str) -> DataType:
-    if name in numeric.V3_NAMES:
-        return numeric.from_v3(name)
-    if name in text.V3_NAMES:
-        return text.from_v3(name, configuration, path)
-    if name in time.V3_NAMES:
-        return time.from_v3(name, configuration, path)
-    if name in raw.V3_NAMES:
-        return raw.from_v3(name, configuration, path)
-    if name in struct.V3_NAMES:
-        return struct.from_v3(configuration, path, parse_v3)
-    if name in ml.V3_NAMES:
-        return ml.from_v3(name)
+    for room in (numeric, ml):
+        if name in room.V3_NAMES:
+            return room.from_v3(name)
+    for room in (text, time, raw):
+        if name in room.V3_NAMES:
+            return room.from_v3(name, configuration, path)
+    for room in (struct, optional):
+        if name in room.V3_NAMES:
+            return room.from_v3(configuration, path, parse_v3)
     if name in _registered:
         return _registered[name](configuration, path)
     if (core := raw.from_core_name(name, path)) is not None:
@@ -92,8 +89,8 @@ def _build_v3(name: str, configuration: dict[str, Any], path: str) -> DataType:
     )
 
 
-_KNOWN = (
-    numeric.V3_NAMES | text.V3_NAMES | time.V3_NAMES | raw.V3_NAMES | struct.V3_NAMES | ml.V3_NAMES
+_KNOWN = frozenset().union(
+    *(room.V3_NAMES for room in (numeric, text, time, raw, struct, optional, ml))
 )
 
 

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import json
+
 import numcodecs
 import numpy as np
 import pytest
 
-from blazarr.errors import CorruptError
+import blazarr
+from blazarr.codecs import BytesBytesCodec, registry
+from blazarr.errors import BlazarrError, CorruptError, PickleCodecDisabledError, UnsupportedError
+from blazarr.stores import MemoryStore
 
 from .chains import BIG, LITTLE, run, v2, v3
 
@@ -116,3 +121,89 @@ def test_bounds_follow_the_chain():
     steps = v2(filters=[{"id": "bz2"}, {"id": "zlib"}, {"id": "lzma"}]).externals
     inner = steps[0].max_encoded(96)
     assert [step.limit for step in steps] == [96, 2 * inner + (1 << 20)]
+
+
+def raised(monkeypatch, error, when):
+    """Return what comes of an error that a codec raises when it encodes or decodes."""
+
+    def run(self, data):
+        raise error
+
+    def copy(self, data):
+        return bytes(data)
+
+    methods = {"encode": copy, "decode": copy} | {when: run}
+    # A class of its own: chains are kept for those that are the same.
+    members = {"name": "test.refusing", "configuration": lambda self: {}, **methods}
+    codec = type("Refusing", (BytesBytesCodec,), members)
+    codec.from_configuration = classmethod(lambda cls, configuration: cls())
+    monkeypatch.setitem(registry._registered, codec.name, codec)
+    array = blazarr.create_array({}, shape=(4,), chunks=(2,), dtype="i4", compressors=[codec()])
+    with pytest.raises(BaseException) as caught:  # noqa: PT012 - one of the two, as asked for
+        array[...] = 1
+        _ = array[...]
+    return caught.value
+
+
+class SpecialError(UnsupportedError):
+    """An error of ours that knows more than its class says."""
+
+
+@pytest.mark.parametrize("when", ["encode", "decode"])
+def test_our_errors_stay_themselves_and_learn_the_place(monkeypatch, when):
+    error = SpecialError("no such device", kind="device", package="p")
+    found = raised(monkeypatch, error, when)
+    assert found is error
+    assert (found.kind, found.package) == ("device", "p")
+    assert (found.codec, found.chunk) in {("test.refusing", (0,)), ("test.refusing", (1,))}
+    assert found.key in {"c/0", "c/1"}
+    assert "chunk [" in str(found)
+    assert str(found).endswith("no such device")
+
+
+@pytest.mark.parametrize(("when", "kind"), [("encode", "encode"), ("decode", "corrupt")])
+def test_other_errors_are_the_cause(monkeypatch, when, kind):
+    error = ZeroDivisionError("by zero")
+    found = raised(monkeypatch, error, when)
+    assert isinstance(found, BlazarrError)
+    assert found.kind == kind
+    assert found.__cause__ is error
+    assert "by zero" in str(found)
+    assert found.codec == "test.refusing"
+
+
+@pytest.mark.parametrize("when", ["encode", "decode"])
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), MemoryError("no memory")])
+def test_what_says_nothing_of_the_codec_stays_itself(monkeypatch, when, error):
+    assert raised(monkeypatch, error, when) is error
+
+
+def test_pickled_objects_say_why_they_are_not_read():
+    store = MemoryStore()
+    document = {
+        "zarr_format": 2, "shape": [2], "chunks": [2], "dtype": "|O", "fill_value": None,
+        "order": "C", "filters": [{"id": "pickle"}], "compressor": None,
+    }  # fmt: skip
+    store.put(".zarray", json.dumps(document).encode())
+    store.put("0", bytes(numcodecs.Pickle().encode(np.array([1, 2], dtype=object))))
+    with pytest.raises(PickleCodecDisabledError, match="allow_unsafe_pickle_decode") as caught:
+        _ = blazarr.open_array(store, mode="r")[...]
+    assert (caught.value.key, caught.value.codec) == ("0", "pickle")
+
+
+@pytest.mark.parametrize("compressor", [numcodecs.Zlib(1), numcodecs.Blosc(), numcodecs.GZip(1)])
+def test_bytes_behind_a_stream(compressor):
+    store = MemoryStore()
+    values = np.arange(1000)
+    array = blazarr.create_array(
+        store, data=values, chunks=(1000,), compressors=compressor, zarr_format=2
+    )
+    stored = bytes(store.get("0")[0])
+    for behind in (b"\0\0\0\0", b"other bytes"):
+        store.put("0", stored + behind)
+        theirs = compressor.codec_id != "gzip" or not any(behind)
+        if theirs:
+            np.testing.assert_array_equal(array[...], values)
+        else:
+            with pytest.raises(CorruptError):
+                _ = array[...]

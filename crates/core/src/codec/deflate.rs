@@ -105,21 +105,16 @@ unsafe fn decode_into(
             unsafe { decode_member(format, rest, dst.add(written), room - written) }?;
         rest = rest.get(used..).unwrap_or_default();
         written += made;
-        if rest.is_empty() || is_padding(format, rest) {
+        if rest.is_empty() || is_ignored(format, rest) {
             return Ok(written);
-        }
-        if format == Format::Zlib {
-            return Err(CodecError::corrupt(
-                format.name(),
-                "bytes follow the end of the stream",
-            ));
         }
     }
 }
 
-/// Tape-era tools pad gzip files with zeros, and readers ignore them.
-fn is_padding(format: Format, rest: &[u8]) -> bool {
-    format == Format::Gzip && rest.iter().all(|&byte| byte == 0)
+/// Tape-era tools pad gzip files with zeros. A zlib stream says where it ends, and other readers of chunks do not look
+/// behind it.
+fn is_ignored(format: Format, rest: &[u8]) -> bool {
+    format == Format::Zlib || rest.iter().all(|&byte| byte == 0)
 }
 
 /// Decodes one member, giving the bytes read and written.

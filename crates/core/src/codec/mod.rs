@@ -23,8 +23,10 @@ mod transpose;
 pub mod zlib;
 pub mod zstd;
 
+use std::error::Error;
 use std::fmt;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// How long a codec's output is, given the length of its input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,11 +45,13 @@ impl Size {
 }
 
 /// Why a codec could not decode or encode.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct CodecError {
     pub codec: String,
     pub kind: CodecErrorKind,
     pub what: String,
+    /// Somebody else's error that was the reason (a Python exception), unchanged.
+    pub cause: Option<Arc<dyn Error + Send + Sync>>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,7 +78,14 @@ impl CodecError {
             codec: codec.to_owned(),
             kind,
             what: what.into(),
+            cause: None,
         }
+    }
+
+    /// The same error with its reason.
+    pub fn caused_by(mut self, cause: impl Error + Send + Sync + 'static) -> Self {
+        self.cause = Some(Arc::new(cause));
+        self
     }
 
     pub fn corrupt(codec: &str, what: impl Into<String>) -> Self {
@@ -88,7 +99,11 @@ impl fmt::Display for CodecError {
     }
 }
 
-impl std::error::Error for CodecError {}
+impl Error for CodecError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        self.cause.as_deref().map(|cause| cause as _)
+    }
+}
 
 /// A bytes-to-bytes step of a codec chain. One value serves many threads at once; contexts are kept
 /// per thread.

@@ -83,8 +83,9 @@ impl Writer<'_> {
 
     /// A chunk or shard that has a key of its own.
     pub fn stored(&self, target: &Target<'_>, store: &dyn Store, arena: &mut Arena) -> Result<()> {
-        let back = store.update(target.key, !target.is_covered(), &mut |old| {
+        let back = store.update(target.key, target.needs_old(), &mut |old| {
             let mut encoded = std::mem::take(&mut arena.encoded);
+            let old = old.filter(|_| target.needs_old());
             Ok(match self.edit(target, old, arena, &mut encoded)? {
                 true => Edit::Put(encoded),
                 false => Edit::Delete,
@@ -175,9 +176,9 @@ impl Writer<'_> {
         chunk: &mut [u8],
         arena: &mut Arena,
     ) -> Result<()> {
-        match old.filter(|_| !target.is_covered()) {
+        match old {
             Some(object) => self.decode_old(target, object, chunk, arena)?,
-            None if target.is_covered() && target.clipped() == shape => {}
+            None if target.is_whole() => {}
             None => self.fill(chunk),
         }
         let walk = target.walk(shape, self.array.item);
@@ -262,6 +263,20 @@ impl Target<'_> {
     /// Whether the job replaces all of the chunk that lies in the array.
     pub fn is_covered(&self) -> bool {
         self.plan.covers(self.grid, self.job)
+    }
+
+    /// Whether the job replaces every element, those behind the array's end too.
+    pub fn is_whole(&self) -> bool {
+        self.is_covered() && self.clipped() == self.shape()
+    }
+
+    /// Whether something of what is stored under the key is kept. Of a shard that is what lies behind the array's end, from
+    /// when the array was larger.
+    pub fn needs_old(&self) -> bool {
+        match self.chain.shard {
+            Some(_) => !self.is_whole(),
+            None => !self.is_covered(),
+        }
     }
 }
 

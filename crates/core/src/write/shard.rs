@@ -42,7 +42,6 @@ impl Writer<'_> {
         old: Option<&dyn Object>,
         encoded: &mut Vec<u8>,
     ) -> Result<bool> {
-        let old = old.filter(|_| !target.is_covered());
         match old {
             Some(object) if !target.chain.steps.is_empty() => {
                 let mut arena = lease();
@@ -110,7 +109,7 @@ impl Writer<'_> {
             let chunk = inner.target(sharding, &job, &out, target.key);
             let at = inner.grid.linear(&job.coords);
             let before = old
-                .filter(|_| !chunk.is_covered())
+                .filter(|_| !chunk.is_whole())
                 .and_then(|old| Some((old, old.index.entry(at)?)));
             let mut bytes = Vec::new();
             let mut arena = lease();

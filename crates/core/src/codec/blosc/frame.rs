@@ -19,10 +19,12 @@ pub struct Frame<'a> {
 }
 
 impl<'a> Frame<'a> {
+    /// What follows the frame is not looked at, as by other readers.
     pub fn parse(src: &'a [u8]) -> Result<Self, CodecError> {
+        let header = Header::parse(src)?;
         Ok(Frame {
-            header: Header::parse(src)?,
-            src,
+            header,
+            src: &src[..header.encoded],
         })
     }
 

@@ -74,7 +74,7 @@ impl Header {
 
     fn check(&self, available: usize) -> Result<(), CodecError> {
         let wrong = |what: String| Err(CodecError::corrupt(NAME, what));
-        if self.encoded != available {
+        if !(SIZE..=available).contains(&self.encoded) {
             return wrong(format!(
                 "the header promises {} bytes, but there are {available}",
                 self.encoded
