@@ -67,8 +67,8 @@ pub fn from_codec(py: Python<'_>, source: &CodecError) -> PyErr {
 /// The exception for a codec's error. What a codec in Python raised stays itself where it is one of ours, or one that
 /// says nothing of the codec; otherwise it is the cause.
 fn with_cause(py: Python<'_>, report: Report<'_>, source: &CodecError) -> PyErr {
-    let cause = source.cause.as_deref();
-    let Some(raised) = cause.and_then(|cause| cause.downcast_ref::<PyErr>()) else {
+    let cause = source.cause.as_ref();
+    let Some(raised) = cause.and_then(|cause| cause.0.downcast_ref::<PyErr>()) else {
         return report.raise(py);
     };
     let raised = raised.clone_ref(py);

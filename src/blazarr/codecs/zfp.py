@@ -123,4 +123,5 @@ def _demoted(array: npt.NDArray[Any], dtype: np.dtype[Any]) -> npt.NDArray[Any]:
         return array.astype(dtype, copy=False)
     shift, middle = _PROMOTED[dtype.name]
     limits = np.iinfo(dtype)
-    return np.clip((array >> shift) + middle, limits.min, limits.max).astype(dtype)
+    values: npt.NDArray[Any] = np.clip((array >> shift) + middle, limits.min, limits.max)
+    return values.astype(dtype)

@@ -69,15 +69,19 @@ def _parse_v3_name(name: str, path: str) -> DataType:
 
 
 def _build_v3(name: str, configuration: dict[str, Any], path: str) -> DataType:
-    for room in (numeric, ml):
-        if name in room.V3_NAMES:
-            return room.from_v3(name)
+    found: DataType
+    if name in numeric.V3_NAMES:
+        return numeric.from_v3(name)
+    if name in ml.V3_NAMES:
+        return ml.from_v3(name)
     for room in (text, time, raw):
         if name in room.V3_NAMES:
-            return room.from_v3(name, configuration, path)
-    for room in (struct, optional):
-        if name in room.V3_NAMES:
-            return room.from_v3(configuration, path, parse_v3)
+            found = room.from_v3(name, configuration, path)
+            return found
+    for nesting in (struct, optional):
+        if name in nesting.V3_NAMES:
+            found = nesting.from_v3(configuration, path, parse_v3)
+            return found
     if name in _registered:
         return _registered[name](configuration, path)
     if (core := raw.from_core_name(name, path)) is not None:

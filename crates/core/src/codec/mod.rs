@@ -51,8 +51,12 @@ pub struct CodecError {
     pub kind: CodecErrorKind,
     pub what: String,
     /// Somebody else's error that was the reason (a Python exception), unchanged.
-    pub cause: Option<Arc<dyn Error + Send + Sync>>,
+    pub cause: Option<Arc<Cause>>,
 }
+
+/// An error of another library. Behind one pointer, since errors are returned everywhere.
+#[derive(Debug)]
+pub struct Cause(pub Box<dyn Error + Send + Sync>);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CodecErrorKind {
@@ -84,7 +88,7 @@ impl CodecError {
 
     /// The same error with its reason.
     pub fn caused_by(mut self, cause: impl Error + Send + Sync + 'static) -> Self {
-        self.cause = Some(Arc::new(cause));
+        self.cause = Some(Arc::new(Cause(Box::new(cause))));
         self
     }
 
@@ -101,7 +105,7 @@ impl fmt::Display for CodecError {
 
 impl Error for CodecError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
-        self.cause.as_deref().map(|cause| cause as _)
+        self.cause.as_ref().map(|cause| &*cause.0 as _)
     }
 }
 
