@@ -12,8 +12,6 @@ from blazarr.metadata import parse_array_v2, parse_array_v3
 
 # Codecs that no test installs or that blazarr does not have, and why that is so.
 EXPLAINED = {
-    "n5_default": "N5's chunk header; the package zarr-n5 has it",
-    "optional": "zarrs' experiment with missing values",
     "zfpy": "needs numcodecs[zfpy]",
     "pcodec": "needs numcodecs[pcodec]",
     "msgpack2": "needs numcodecs[msgpack]",
