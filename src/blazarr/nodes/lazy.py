@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +11,14 @@ import numpy as np
 import numpy.typing as npt
 
 from blazarr.errors import BlazarrError
-from blazarr.indexing import Selection, parse_getitem, parse_orthogonal, parse_vindex
+from blazarr.indexing import (
+    Selection,
+    from_ndsel,
+    parse_advanced,
+    parse_getitem,
+    parse_orthogonal,
+    to_ndsel,
+)
 
 if TYPE_CHECKING:
     from blazarr.nodes.array import Array
@@ -79,8 +86,8 @@ class LazyArray:
 
     @property
     def vindex(self) -> LazyAccessor:
-        """Brackets for points and masks."""
-        return LazyAccessor(self, parse_vindex)
+        """Brackets for points, masks, and slices among them, with numpy's meaning."""
+        return LazyAccessor(self, parse_advanced)
 
     def _part(self, parse: Parse, key: Any) -> LazyArray:
         return LazyArray(self.array, self.selection.compose(parse(key, self.shape)))
@@ -104,6 +111,29 @@ class LazyArray:
     def T(self) -> LazyArray:  # noqa: N802
         """The part with its axes reversed."""
         return self.transpose()
+
+    def to_json(self) -> dict[str, Any]:
+        """Return which part of the array it is, as an ndsel message of kind ``transform``.
+
+        Without ``kind`` it is what TensorStore's ``IndexTransform`` and zarr-indexing's take.
+        """
+        return to_ndsel(self.selection)
+
+    def from_json(self, message: Mapping[str, Any]) -> LazyArray:
+        """Return the part of this part that an ndsel message describes.
+
+        Parameters
+        ----------
+        message
+            A message of any kind (``point``, ``box``, ``slice``, ``points``, ``transform``); its indices count from 0 in
+            this part, and negative ones are errors.
+
+        Raises
+        ------
+        SelectionError
+            If the message is wrong or does not fit.
+        """
+        return LazyArray(self.array, self.selection.compose(from_ndsel(message, self.shape)))
 
     def result(self, *, out: Any = None) -> Any:
         """Read the part.

@@ -291,7 +291,7 @@ def test_unknown_codecs_are_named():
 
 @pytest.mark.parametrize(
     ("name", "package"),
-    [("n5_default", "zarr-n5"), ("imagecodecs_jpegxl", "imagecodecs-zarr"), ("acme", None)],
+    [("gribberish", "gribberish"), ("imagecodecs_jpegxl", "imagecodecs-zarr"), ("acme", None)],
 )
 def test_the_package_with_an_unknown_codec_is_named(name, package):
     with pytest.raises(UnknownCodecError) as caught:

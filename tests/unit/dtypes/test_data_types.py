@@ -155,9 +155,7 @@ def test_wrong_documents_are_refused_with_their_place(document: object, path: st
     assert str(caught.value).startswith(f"{path}: ")
 
 
-@pytest.mark.parametrize(
-    "name", ["acme.quad", {"name": "quad", "configuration": {}}, "r0", "R8"]
-)
+@pytest.mark.parametrize("name", ["acme.quad", {"name": "quad", "configuration": {}}, "r0", "R8"])
 def test_unknown_names_are_named(name: object) -> None:
     with pytest.raises(UnsupportedError, match=name if isinstance(name, str) else "quad"):
         DataType.from_v3(name)
