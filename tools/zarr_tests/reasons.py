@@ -122,10 +122,6 @@ REASONS = (
         "a NaN of other bits than the usual is written with its bits, as format 3 allows",
     ),
     (
-        r"test_default_endianness",
-        "byte order is the `bytes` codec's in format 3; results are in the machine's",
-    ),
-    (
         r"delitem_consolidated_aliased",
         "handles are independent: the parent's sees the deletion when opened again",
     ),

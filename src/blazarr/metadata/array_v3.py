@@ -86,7 +86,8 @@ class ArrayV3Metadata(ArrayMetadata):
             One name, or None, a dimension.
         """
         check_rank(len(shape), "shape")
-        data_type = data_type.as_native()
+        if data_type.numpy.names is not None:
+            data_type = data_type.as_native()
         data_type.to_v3()  # refuses what format 3 can't describe
         fill = data_type.default_fill() if fill_value is None else data_type.to_fill(fill_value)
         names = None if dimension_names is None else list(dimension_names)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from types import GenericAlias
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
@@ -329,6 +330,10 @@ class Array(Described, Selectable):
         # The lock keeps the handle from ending with the older of two revisions.
         with self._lock:
             before, after = documents.revise(self.store_path, self.metadata, change)
+            asked = self.metadata.data_type
+            if after.data_type == asked.as_native():
+                # Format 3 does not store the byte order that the array was created with.
+                after = replace(after, data_type=asked)
             self._state = ArrayState(after, self.store_path, self.config)
             return before, self._state
 

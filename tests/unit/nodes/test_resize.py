@@ -54,3 +54,23 @@ def test_what_is_whole_is_written_without_a_look():
     store.put("c/0", b"damaged")
     array[:] = 2
     assert array[:].tolist() == [2] * 8
+
+
+@pytest.mark.filterwarnings("ignore::zarr.errors.UnstableSpecificationWarning")
+@pytest.mark.parametrize("dtype", [">i2", ">f8", ">c8", ">U3", ">M8[s]"])
+def test_the_creating_handle_keeps_the_byte_order_asked_for(dtype):
+    values = np.arange(4).astype(dtype)
+    found = []
+    for create, reopen, store in (
+        (blazarr.create_array, blazarr.open_array, {}),
+        (zarr.create_array, zarr.open_array, {}),
+    ):
+        array = create(store, shape=(3,), chunks=(2,), dtype=dtype, zarr_format=3)
+        array.resize((4,))
+        array[:] = values
+        array.attrs["a"] = 1
+        again = reopen(store, mode="r")
+        np.testing.assert_array_equal(again[:], values)
+        found.append((array.dtype, array[:].dtype, array[1:].tobytes(), again.dtype, again[:].dtype))
+    assert found[0] == found[1]
+    assert found[0][0] == np.dtype(dtype)
