@@ -59,7 +59,7 @@ class Table:
     def add(self, objects: Iterable[Any]) -> npt.NDArray[np.int64]:
         """Take objects into the table and return their handles."""
         found = list(objects)
-        is_fill = np.fromiter((item == self._fill for item in found), np.bool_, len(found))
+        is_fill = np.fromiter((_same(item, self._fill) for item in found), np.bool_, len(found))
         with self._lock:
             start = len(self._objects)
             self._objects += found
@@ -85,6 +85,13 @@ class Table:
     def max_encoded(self, size: int) -> int:
         """Return the limit: the objects alone know their size."""
         return max(size, MAX_BYTES)
+
+
+def _same(item: Any, fill: Any) -> bool:
+    if item is None or fill is None:
+        return item is fill
+    # An item may be an array, which has no one truth.
+    return bool(np.all(item == fill)) if isinstance(item, np.ndarray) else bool(item == fill)
 
 
 class ObjectChain:

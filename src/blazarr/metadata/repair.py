@@ -13,6 +13,7 @@ from blazarr.errors import ZarrUserWarning
 from blazarr.metadata.document import JSON
 
 _ONE_BYTE = frozenset(["bool", "int8", "uint8", "int2", "int4", "uint2", "uint4"])
+_ONE_BYTE_FLOATS = ("float8_", "float6_", "float4_")
 
 
 def repair_v2(document: dict[str, Any]) -> dict[str, Any]:
@@ -34,7 +35,9 @@ def repair_v3(document: dict[str, Any]) -> dict[str, Any]:
 
 
 def _has_byte_order(data_type: JSON) -> bool:
-    return isinstance(data_type, str) and data_type not in _ONE_BYTE and data_type[:1] in "iufcb"
+    if not isinstance(data_type, str) or data_type.startswith(_ONE_BYTE_FLOATS):
+        return False
+    return data_type not in _ONE_BYTE and data_type[:1] in "iufcb"
 
 
 # Codecs.

@@ -214,13 +214,16 @@ class Array(Described, Selectable):
     def _get_into(self, selection: Selection, fields: Fields | None, out: Any) -> Any:
         state = self._state
         dtype = field_dtype(fields, state.dtype)
-        target = None if out is None else values.destination(out, selection.result_shape)
+        target = (
+            None if out is None else values.destination(out, selection.result_shape + dtype.shape)
+        )
         if fields is None and target is not None and target.dtype == state.native:
             state.engine.read(selection, target)
             return out
         result = self._read(selection)
         if fields is not None:
-            result = result[fields].astype(dtype, copy=False)
+            # A field that is an array brings its axes with it.
+            result = result[fields].astype(dtype.base, copy=False)
         if target is None:
             return result[()] if selection.scalar else result
         np.copyto(target, result, casting="same_kind")
@@ -237,10 +240,14 @@ class Array(Described, Selectable):
 
     def _set_fields(self, selection: Selection, value: Any, fields: Fields) -> None:
         state = self._state
-        converted = values.converted(value, field_dtype(fields, state.native))
+        dtype = field_dtype(fields, state.native)
+        converted = values.converted(value, dtype.base)
         records = np.empty(selection.result_shape, state.native)
         state.engine.read(selection, records)
-        records[fields] = values.fitted(converted, selection).reshape(selection.result_shape)
+        if dtype.shape:
+            records[fields] = converted
+        else:
+            records[fields] = values.fitted(converted, selection).reshape(selection.result_shape)
         state.engine.write(selection, records.reshape(selection.flat_shape))
 
     def resize(self, new_shape: int | tuple[int, ...]) -> None:

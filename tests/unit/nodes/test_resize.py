@@ -71,6 +71,8 @@ def test_the_creating_handle_keeps_the_byte_order_asked_for(dtype):
         array.attrs["a"] = 1
         again = reopen(store, mode="r")
         np.testing.assert_array_equal(again[:], values)
-        found.append((array.dtype, array[:].dtype, array[1:].tobytes(), again.dtype, again[:].dtype))
+        found.append(
+            (array.dtype, array[:].dtype, array[1:].tobytes(), again.dtype, again[:].dtype)
+        )
     assert found[0] == found[1]
     assert found[0][0] == np.dtype(dtype)
