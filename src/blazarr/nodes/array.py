@@ -15,7 +15,7 @@ from blazarr.engine.array_config import ArrayConfig, ArrayConfigLike
 from blazarr.errors import BlazarrError, SelectionError
 from blazarr.indexing import Selection, field_dtype, parse_basic, parse_getitem, pop_fields
 from blazarr.indexing.fields import Fields
-from blazarr.metadata import ArrayMetadata
+from blazarr.metadata import ArrayMetadata, ArrayV3Metadata
 from blazarr.nodes import documents, layout, values
 from blazarr.nodes.asynchronous import AsyncArray
 from blazarr.nodes.attributes import Attributes, Change
@@ -338,7 +338,7 @@ class Array(Described, Selectable):
         with self._lock:
             before, after = documents.revise(self.store_path, self.metadata, change)
             asked = self.metadata.data_type
-            if after.data_type == asked.as_native():
+            if isinstance(after, ArrayV3Metadata) and after.data_type == asked.as_native():
                 # Format 3 does not store the byte order that the array was created with.
                 after = replace(after, data_type=asked)
             self._state = ArrayState(after, self.store_path, self.config)
