@@ -1,6 +1,8 @@
 """Every example of the documentation runs: the Python blocks of a page, in order, in an empty folder."""
 
+import json
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -82,3 +84,42 @@ def test_each_page_is_in_the_menu():
     pages = [page.relative_to(REPOSITORY / "docs") for page in PAGES[1:]]
     guides = [str(page) for page in pages if page.parts[0] != "design"]
     assert not [page for page in guides if f": {page}\n" not in menu]
+
+
+SAMPLE = """
+import numpy as np
+import blazarr
+blazarr.open_group("data.zarr", mode="w")["frames"] = np.zeros((4, 64, 64), "uint16")
+"""
+
+RUN_ALL = """
+import json, sys
+from blazarr.cli.app import run
+for command in json.loads(sys.argv[1]):
+    if code := run(command):
+        sys.exit(f"{command} ended with {code}")
+"""
+
+
+def commands(page: Path) -> list[list[str]]:
+    text = page.read_text(encoding="utf-8")
+    blocks = re.findall(r"^```sh\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
+    lines = [line for block in blocks for line in block.splitlines()]
+    return [shlex.split(line, comments=True)[1:] for line in lines if line.startswith("blazarr ")]
+
+
+@pytest.mark.parametrize(
+    ("page", "data"),
+    [
+        (PAGES[0], program(PAGES[0])),
+        (REPOSITORY / "docs" / "how-to" / "command-line.md", SAMPLE),
+    ],
+    ids=["README", "command-line"],
+)
+def test_commands_run(page, data, tmp_path):
+    pytest.importorskip("typer", reason="typer is not installed")
+    assert commands(page)
+    for arguments in (["-c", data], ["-c", RUN_ALL, json.dumps(commands(page))]):
+        command = [sys.executable, *arguments]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
