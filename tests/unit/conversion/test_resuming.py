@@ -181,3 +181,25 @@ def test_killed_by_the_system(source, tmp_path):
     array = blazarr.convert(source, target, verify=True, **OPTIONS)
     assert np.array_equal(array[...], VALUES)
     assert not list(target.rglob("*.__lock"))
+
+
+MEMORY = """
+import resource, sys, numpy as np, blazarr
+source, target, budget = sys.argv[1], sys.argv[2], int(sys.argv[3])
+blazarr.convert(source + "-small", target + "-small", chunks=(8, 8), compressors=None)
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+blazarr.rechunk(source, target, (48, 64, 64), max_memory=budget)
+print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) << 10)
+"""
+
+
+def test_memory_stays_in_the_budget(tmp_path):
+    """What the process takes beyond what it took before is counted by the system."""
+    source, target, budget = tmp_path / "s", tmp_path / "t", 24 << 20
+    blazarr.create_array(f"{source}-small", data=VALUES[0], chunks=(5, 5))
+    array = blazarr.create_array(source, shape=(48, 1024, 1024), chunks=(1, 1024, 1024), dtype="u2")
+    array[...] = np.random.default_rng(1).integers(0, 200, array.shape, "u2")
+    command = [sys.executable, "-c", MEMORY, str(source), str(target), str(budget)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert int(done.stdout) < budget < array.nbytes / 3
+    assert np.array_equal(blazarr.open_array(target)[:, 7, :], array[:, 7, :])
