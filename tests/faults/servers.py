@@ -19,6 +19,7 @@ class Faulty:
         self.files = files
         self.faults = {}
         self.requests = defaultdict(int)
+        self.times = defaultdict(list)
         self.ranges = True
         self.tags = True
         self.url = ""
@@ -29,6 +30,7 @@ class Faulty:
 
     def faulty(self, request):
         self.requests[request.path] += 1
+        self.times[request.path].append(time.monotonic())
         fault = self.faults.get(request.path)
         if fault is None or not fault[1]:
             return True
@@ -82,6 +84,18 @@ def status(code, **headers):
     """A fault: an answer of some status."""
     names = {name.replace("_", "-"): value for name, value in headers.items()}
     return lambda request: request.send(code, b"no", names)
+
+
+def chunked(request):
+    """A fault: a body whose length is not said."""
+    data = request.script.files[request.path]
+    request.send_response(200)
+    request.send_header("Transfer-Encoding", "chunked")
+    request.end_headers()
+    for start in range(0, len(data), 50):
+        piece = data[start : start + 50]
+        request.wfile.write(b"%x\r\n%s\r\n" % (len(piece), piece))
+    request.wfile.write(b"0\r\n\r\n")
 
 
 def cut(count):

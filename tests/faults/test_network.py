@@ -4,7 +4,10 @@ import importlib.util
 import multiprocessing
 import signal
 import socket
+import threading
+import time
 from datetime import timedelta
+from email.utils import formatdate
 from pathlib import Path
 
 import numpy as np
@@ -68,6 +71,51 @@ def test_what_passes_is_tried_again(server, code):
         server.fail(path, servers.status(code, Retry_After="0"), times=2)
     assert np.array_equal(read(server), VALUES)
     assert server.requests["/c/1/2"] >= 3
+
+
+@pytest.mark.parametrize("form", ["seconds", "date"])
+def test_the_pause_that_a_server_asks_for_is_kept(server, form):
+    # A date has whole seconds.
+    asked = "1" if form == "seconds" else formatdate(time.time() + 2, usegmt=True)
+    server.fail("/c/1/2", servers.status(503, Retry_After=asked), times=1)
+    assert np.array_equal(read(server), VALUES)
+    first, second = server.times["/c/1/2"][:2]
+    assert second - first > 0.9
+
+
+def test_a_pause_longer_than_the_deadline_is_an_error(server):
+    server.fail("/c/1/2", servers.status(503, Retry_After="3600"))
+    with pytest.raises(StoreError, match="503"):
+        read(server)
+    assert server.requests["/c/1/2"] == 1
+
+
+def test_an_interrupt_ends_a_read(server):
+    class StopError(Exception):
+        pass
+
+    def stop(*_):
+        raise StopError
+
+    server.fail("/c/1/2", servers.silent)
+    before = signal.signal(signal.SIGUSR1, stop)
+    timer = threading.Timer(0.5, signal.raise_signal, [signal.SIGUSR1])
+    timer.start()
+    try:
+        with pytest.raises(StopError):
+            read(server)
+    finally:
+        timer.join()
+        signal.signal(signal.SIGUSR1, before)
+    server.fail("/c/1/2", lambda request: True)
+    assert np.array_equal(read(server), VALUES)
+
+
+@pytest.mark.filterwarnings("ignore:.*no range requests")
+def test_a_body_without_a_length(server):
+    server.fail("/zarr.json", servers.chunked)
+    server.fail("/c/1/2", servers.chunked)
+    assert np.array_equal(read(server), VALUES)
 
 
 @pytest.mark.parametrize("code", [429, 500, 503])
