@@ -13,6 +13,7 @@ from blazarr.errors import BlazarrError, CorruptError, NotFoundError, Unsupporte
 from blazarr.nodes import Array
 from blazarr.stores import MemoryStore, PrefixStore
 
+dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
 pytest.importorskip("distributed")
 from distributed import Client, LocalCluster  # noqa: E402 - after the skip
@@ -155,3 +156,18 @@ def test_stores_that_others_do_not_reach(client, source, tmp_path, changes):
     lazy = da.from_array(VALUES, chunks=8)
     with pytest.raises(UnsupportedError, match="other processes"):
         distributed.from_dask(lazy, {})
+
+
+def test_the_command_line(client, source, tmp_path, capsys):
+    pytest.importorskip("typer")
+    from blazarr.cli.app import run
+
+    address = client.scheduler.address
+    target = str(tmp_path / "target.zarr")
+    assert run(["convert", str(source), target, "--chunks", "8,8,8", "--dask", address]) == 0
+    assert np.array_equal(blazarr.open_array(target)[...], VALUES)
+    assert run(["check", target, "--dask", address, "--json"]) == 0
+    assert '"ok": true' in capsys.readouterr().out
+    with dask.config.set({"distributed.comm.timeouts.connect": "1s"}):
+        assert run(["check", target, "--dask", "tcp://127.0.0.1:1"]) == 7
+    assert capsys.readouterr().err.startswith("blazarr: ")
