@@ -9,6 +9,7 @@ around it. What is not installed is named and left out.
 
 from __future__ import annotations
 
+import itertools
 import json
 import sys
 import tempfile
@@ -52,7 +53,7 @@ class Row:
 
     codec: str
     chunk: int
-    reader: str
+    way: str
     ratio: float
     gib_per_second: float
 
@@ -65,17 +66,31 @@ def data() -> np.ndarray:
     return (1000 + 500 * np.sin(values) + rng.normal(0, 8, count)).astype("u2").reshape(-1, 1024)
 
 
-def rate(read: Callable[[], Any], nbytes: int = TOTAL) -> float:
+def rate(read: Callable[[], Any]) -> float:
     """GiB of decoded data a second; `read` ends when its result is on the device."""
     read()
     best = min(_seconds(read) for _ in range(REPEATS))
-    return nbytes / best / (1 << 30)
+    return TOTAL / best / (1 << 30)
 
 
 def _seconds(read: Callable[[], Any]) -> float:
     start = time.perf_counter()
     read()
     return time.perf_counter() - start
+
+
+def writers(array: Any, values: np.ndarray) -> Iterator[tuple[str, Callable[[], Any]]]:
+    """The ways to write an array from the device."""
+    import cupy
+
+    everything = CudaArray(array, "cuda", Options(crossover=0, least_streams=0))
+    there = cupy.asarray(values)
+    yield "blazarr writes, all on the GPU", lambda: everything.write(..., there)
+
+    def through_the_cpu() -> None:
+        array[...] = cupy.asnumpy(there)
+
+    yield "a copy and the CPU engine write", through_the_cpu
 
 
 def readers(path: Path, array: Any) -> Iterator[tuple[str, Callable[[], Any]]]:
@@ -92,8 +107,23 @@ def readers(path: Path, array: Any) -> Iterator[tuple[str, Callable[[], Any]]]:
         cupy.cuda.Device().synchronize()
 
     yield "CPU engine and a copy", through_the_cpu
+    yield from _zarr_python(path)
     yield from _czarr(path)
     yield from _kvikio(path)
+
+
+def _zarr_python(path: Path) -> Iterator[tuple[str, Callable[[], Any]]]:
+    try:
+        import zarr
+    except ImportError:
+        print("zarr-python is not installed here")
+        return
+
+    def read() -> None:
+        with blazarr.configure_gpu(Options(crossover=0, least_streams=0)):
+            zarr.open_array(zarr.storage.LocalStore(path, read_only=True), mode="r")[...]
+
+    yield "blazarr under zarr-python", read
 
 
 def _czarr(path: Path) -> Iterator[tuple[str, Callable[[], Any]]]:
@@ -181,23 +211,24 @@ def main() -> None:
 
 
 def measure(path: Path, codec: str, chunk: int, values: np.ndarray) -> None:
-    """Write an array and read it in every way."""
+    """Write an array, then read and write it in every way."""
     array = blazarr.create_array(
         path,
         shape=values.shape,
-        chunks=(chunk // 2048, 1024),
+        chunks=(max(1, chunk // 2048), 1024),
         dtype=values.dtype,
         compressors=CODECS[codec],
     )
     array[...] = values
     stored = sum(file.stat().st_size for file in path.rglob("*") if file.is_file())
-    for reader, read in readers(path, array):
+    ways = itertools.chain(readers(path, array), writers(array, values))
+    for way, work in ways:
         try:
-            row = Row(codec, chunk, reader, TOTAL / stored, rate(read))
+            row = Row(codec, chunk, way, TOTAL / stored, rate(work))
         except Exception as error:  # noqa: BLE001 - a peer that fails is a result too
-            print(f"{codec} {chunk} {reader}: {type(error).__name__}: {error}")
+            print(f"FAILED: {codec} {chunk} {way}: {type(error).__name__}: {error}")
             continue
-        print(json.dumps(asdict(row)))
+        print(json.dumps(asdict(row)), flush=True)
     bare = bare_decode(array)
     if bare is not None:
         print(f"limit: {codec} {chunk}: nvCOMP's batched decode alone {bare:.2f} GiB/s")

@@ -1,32 +1,39 @@
-"""Makes every read of blazarr's go through the wave executor, over the host device.
+"""Makes every read and write of blazarr's go through the wave executor, over the host device.
 
 A plugin of pytest: ``pytest -p tests.gpu.through_waves tests/stateful tests/conformance``. The
-budget is the smallest that a read fits, so that nearly every read takes many waves.
+budget is the smallest that a call fits, so that nearly every one takes many waves.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from blazarr.cuda.base import Report
 from blazarr.cuda.engine import WaveEngine
 from blazarr.cuda.host import HostDevice
 from blazarr.cuda.options import Options
+from blazarr.cuda.repeats import without_repeats
 from blazarr.engine import run
 from blazarr.errors import LimitError, UnsupportedError
 from blazarr.nodes import state
 
-# Reads that were made, by where their chunks were decoded.
-counts = {"reads": 0, "waves": 0, "device": 0, "host": 0, "absent": 0}
+# Reads and writes that were made, and what became of their chunks.
+counts = dict.fromkeys(
+    f"{call} {what}"
+    for call in ("read", "write")
+    for what in ("calls", "waves", "device", "host", "absent")
+)
+counts.update(dict.fromkeys(counts, 0))
 
 
 class ThroughWaves:
-    """An engine that reads through waves and does all else as the CPU does."""
+    """An engine that reads and writes through waves, and plans as the CPU does."""
 
     def __init__(self, native: Any, made: Any) -> None:
         self._made = made
-        self.write = native.write
         self.plan = native.plan
 
     def read(self, selection: Any, out: Any) -> None:
@@ -35,24 +42,43 @@ class ThroughWaves:
             self.read(selection, flat)
             out[...] = flat.reshape(out.shape)
             return
+
+        def run(engine: WaveEngine) -> Report:
+            return engine.start(selection, out.ctypes.data, out.strides).finish()
+
+        self._smallest("read", run)
+
+    def write(self, selection: Any, value: Any) -> None:
+        selection, value = without_repeats(selection, value, np.asarray)
+
+        def run(engine: WaveEngine) -> Report:
+            return engine.write(selection, value.ctypes.data, value.strides)
+
+        self._smallest("write", run)
+
+    def _smallest(self, call: str, run: Callable[[WaveEngine], Report]) -> None:
+        """Run with the smallest budget that fits."""
         device, memory = HostDevice(), 1
         while True:
             options = Options(memory=memory, crossover=0, least_streams=0)
-            engine = self._made(device, options)
             try:
-                started = engine.start(selection, out.ctypes.data, out.strides)
+                report = run(self._made(device, options))
                 break
             except LimitError as error:
+                assert device.allocated == 0
                 memory = max(error.size, memory + 1)
-        report = started.finish()
         assert device.allocated == 0
         assert device.peak <= memory
         assert report.retried == 0
-        counts["reads"] += 1
-        counts["waves"] += report.waves
-        counts["device"] += report.device_rows
-        counts["host"] += report.host_rows
-        counts["absent"] += report.absent_rows
+        found = {
+            "calls": 1,
+            "waves": report.waves,
+            "device": report.device_rows,
+            "host": report.host_rows,
+            "absent": report.absent_rows,
+        }
+        for what, number in found.items():
+            counts[f"{call} {what}"] += number
 
 
 def engine_of(metadata: Any, store: Any, path: str, config: Any) -> Any:

@@ -20,6 +20,7 @@ use crate::read::{ALONE, Options, Reader};
 use crate::selection::{Pick, Selection};
 use crate::target::{Inner, Target};
 use crate::view::View;
+use crate::wave::rows::{Request, Rows};
 use crate::write::{self, Writer};
 
 /// One chunk, what is wanted of it, and where that lies in the caller's memory.
@@ -83,11 +84,31 @@ pub fn write(
     pieces: &[Piece<'_>],
     options: write::Options,
 ) -> Result<()> {
-    let writer = Writer { array, options };
+    let writer = Writer {
+        array,
+        options,
+        made: None,
+    };
     parallel_for(pieces.len(), worth(array, pieces, options.threads), &|n| {
         let piece = Planned::new(array, &pieces[n])?;
         writer.stored(&piece.target(), source.store(n), &mut lease())
     })
+}
+
+/// The pieces as rows, for an executor that decodes elsewhere; views are only asked for their offsets.
+pub fn rows(array: &Array, store: &dyn Store, pieces: &[Piece<'_>]) -> Result<Rows> {
+    let rank = pieces.iter().map(|piece| piece.selection.picks.len()).max();
+    let mut rows = Rows::empty(rank.unwrap_or(0));
+    let request = Request {
+        array,
+        store,
+        missing_is_error: false,
+        writing: false,
+    };
+    for piece in pieces {
+        rows.add(request, &Planned::new(array, piece)?.target())?;
+    }
+    Ok(rows)
 }
 
 /// Whether writing `piece` needs what is there now.

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use blazarr_core::array;
 use blazarr_core::chunks::{self, Piece, Source};
 use blazarr_core::codec::BytesCodec;
-use blazarr_core::io::handed::{AtHand, Handed};
-use blazarr_core::io::{ByteRange, Edit};
+use blazarr_core::io::handed::{AtHand, Handed, HandedKeys};
+use blazarr_core::io::{self, ByteRange, Edit};
 use blazarr_core::{pool, write};
 use bytes::Bytes;
 use pyo3::buffer::PyUntypedBuffer;
@@ -20,12 +20,15 @@ use crate::errors::{detached, to_py};
 use crate::external::External;
 use crate::pieces::{Memory, parse};
 use crate::stores::Store;
+use crate::wave::WaveRows;
 
 /// How an array's chunks are decoded and encoded, wherever they are.
 #[pyclass(frozen, module = "blazarr._core")]
 #[derive(Debug)]
 struct ChunkEngine {
     inner: Arc<array::Array>,
+    /// What it was made of, for executors that decode elsewhere.
+    spec: Vec<u8>,
 }
 
 #[pymethods]
@@ -37,7 +40,15 @@ impl ChunkEngine {
             steps.push(Arc::new(External::new(external)?));
         }
         let inner = Arc::new(array::Array::parse(spec, &steps).map_err(to_py)?);
-        Ok(ChunkEngine { inner })
+        Ok(ChunkEngine {
+            inner,
+            spec: spec.to_vec(),
+        })
+    }
+
+    #[getter]
+    fn spec<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, &self.spec)
     }
 
     /// The chunks of `batch`, as zarr-python gives them to a codec pipeline, with `memory` as result or value; `None`
@@ -70,7 +81,31 @@ impl ChunkEngine {
         Ok(pieces.map(|pieces| ChunkBatch {
             array: self.inner.clone(),
             pieces,
-            memory: buffer,
+            memory: Some(buffer),
+        }))
+    }
+
+    /// The same with memory of a device, of which only shape and strides are known here.
+    fn device_batch(
+        &self,
+        batch: &Bound<'_, PyAny>,
+        shape: Vec<usize>,
+        strides: Vec<isize>,
+        drop_axes: Vec<usize>,
+    ) -> PyResult<Option<ChunkBatch>> {
+        if shape.len() != strides.len() {
+            return Err(PyValueError::new_err("a stride for each axis"));
+        }
+        let view = Memory {
+            base: std::ptr::null_mut(),
+            shape: &shape,
+            strides: &strides,
+        };
+        let pieces = parse(batch, &view, &drop_axes)?;
+        Ok(pieces.map(|pieces| ChunkBatch {
+            array: self.inner.clone(),
+            pieces,
+            memory: None,
         }))
     }
 }
@@ -83,7 +118,8 @@ type Range = (i64, Option<u64>);
 struct ChunkBatch {
     array: Arc<array::Array>,
     pieces: Vec<Piece<'static>>,
-    memory: PyUntypedBuffer,
+    /// None where it is a device's: the pieces can then be laid out as rows, and no more.
+    memory: Option<PyUntypedBuffer>,
 }
 
 #[pymethods]
@@ -146,6 +182,18 @@ impl ChunkBatch {
         handed.into_iter().map(bytes).collect()
     }
 
+    /// The chunks in `store` as rows of the wave executor.
+    fn rows(&self, py: Python<'_>, store: PyRef<'_, Store>) -> PyResult<WaveRows> {
+        self.lay_out(py, store.inner.clone())
+    }
+
+    /// The same with bytes at hand, as for `decode`.
+    fn rows_at_hand(&self, py: Python<'_>, data: Vec<Bound<'_, PyAny>>) -> PyResult<WaveRows> {
+        let keys = self.pieces.iter().map(|piece| piece.key.clone());
+        let store = HandedKeys::new(keys.zip(self.handed(&data)?));
+        self.lay_out(py, Arc::new(store))
+    }
+
     /// The numbers of the chunks of which a write changes only a part.
     fn partial(&self) -> PyResult<Vec<usize>> {
         let mut numbers = Vec::new();
@@ -173,6 +221,7 @@ impl ChunkBatch {
 
     /// The ranges (start, stop) to fetch of the shard with this number, whose index is `index`.
     fn ranges(&self, number: usize, index: &Bound<'_, PyAny>) -> PyResult<Vec<(u64, u64)>> {
+        // Absent inner chunks are filled meanwhile.
         self.check_writable()?;
         let index = Bytes::from_owner(Borrowed::new(index)?);
         let piece = self.pieces.get(number).ok_or_else(|| {
@@ -190,12 +239,24 @@ impl ChunkBatch {
 
 impl ChunkBatch {
     fn check_writable(&self) -> PyResult<()> {
-        match self.memory.readonly() {
+        match self.host_memory()?.readonly() {
             false => Ok(()),
             true => Err(PyValueError::new_err(
                 "the memory to read into is read-only",
             )),
         }
+    }
+
+    fn host_memory(&self) -> PyResult<&PyUntypedBuffer> {
+        let what = "the memory is a device's: only rows can be made of this batch";
+        self.memory
+            .as_ref()
+            .ok_or_else(|| PyValueError::new_err(what))
+    }
+
+    fn lay_out(&self, py: Python<'_>, store: Arc<dyn io::Store>) -> PyResult<WaveRows> {
+        let rows = detached(py, || chunks::rows(&self.array, &*store, &self.pieces))?;
+        Ok(WaveRows::of_pieces(self.array.clone(), store, rows))
     }
 
     fn run_read<'py>(
@@ -219,6 +280,7 @@ impl ChunkBatch {
         threads: Option<usize>,
         write_empty: bool,
     ) -> PyResult<()> {
+        self.host_memory()?;
         let options = write::Options {
             threads: threads.unwrap_or_else(pool::threads),
             write_empty,

@@ -12,6 +12,7 @@ mod pool;
 mod selection;
 mod stores;
 mod wave;
+mod wave_write;
 
 use pyo3::prelude::*;
 
@@ -24,5 +25,6 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     chunks::register(module)?;
     pool::register(module)?;
     stores::register(module)?;
-    wave::register(module)
+    wave::register(module)?;
+    wave_write::register(module)
 }

@@ -1,10 +1,13 @@
 //! The wave executor's view of an array: rows of chunks, and their bytes staged in memory that Python lends.
 
+use std::sync::Arc;
+
 use blazarr_core::error::Error;
-use blazarr_core::pool;
-use blazarr_core::wave::rows::{Limit, Request, Rows, Source};
+use blazarr_core::io::Store;
+use blazarr_core::wave::rows::{self, Limit, Request, Row, Rows};
 use blazarr_core::wave::stage::{Order, Room, Staged, stage};
 use blazarr_core::wave::streams::{self, Format, FrameCodec};
+use blazarr_core::{array, pool};
 use pyo3::buffer::PyUntypedBuffer;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -19,9 +22,43 @@ use crate::selection;
 #[pyclass(frozen, module = "blazarr._core")]
 #[derive(Debug)]
 pub struct WaveRows {
-    array: Py<Array>,
+    source: Source,
     rows: Rows,
     missing_is_error: bool,
+}
+
+/// Whose chunks they are, and where.
+#[derive(Debug)]
+enum Source {
+    Array(Py<Array>),
+    Pieces(Arc<array::Array>, Arc<dyn Store>),
+}
+
+impl Source {
+    fn array(&self) -> &array::Array {
+        match self {
+            Source::Array(array) => &array.get().inner,
+            Source::Pieces(array, _) => array,
+        }
+    }
+
+    fn store(&self) -> &dyn Store {
+        match self {
+            Source::Array(array) => &*array.get().store,
+            Source::Pieces(_, store) => &**store,
+        }
+    }
+}
+
+impl WaveRows {
+    /// Rows of chunks that somebody else has planned.
+    pub fn of_pieces(array: Arc<array::Array>, store: Arc<dyn Store>, rows: Rows) -> WaveRows {
+        WaveRows {
+            source: Source::Pieces(array, store),
+            rows,
+            missing_is_error: false,
+        }
+    }
 }
 
 /// The rows of `selection` from its job `first` on; `strides` are the result's, in bytes.
@@ -53,14 +90,13 @@ fn wave_rows(
         let request = Request {
             array: &inner.inner,
             store: &*inner.store,
-            selection: &selection,
-            strides: &strides,
             missing_is_error,
+            writing: false,
         };
-        Rows::new(request, first, limit)
+        Rows::new(request, &selection, &strides, first, limit)
     })?;
     Ok(WaveRows {
-        array,
+        source: Source::Array(array),
         rows,
         missing_is_error,
     })
@@ -87,28 +123,13 @@ impl WaveRows {
 
     /// The rows as columns of 64-bit integers, and how many axes each has.
     fn columns<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let columns = PyDict::new(py);
-        let rows = &self.rows.rows;
-        columns.set_item("rank", self.rows.rank)?;
-        let put = |name: &str, values: &[i64]| columns.set_item(name, words(py, values));
-        let of = |value: fn(&blazarr_core::wave::rows::Row) -> i64| {
-            rows.iter().map(value).collect::<Vec<i64>>()
-        };
-        put(
-            "absent",
-            &of(|row| i64::from(matches!(row.source, Source::Absent))),
-        )?;
-        put("decoded", &of(|row| row.decoded as i64))?;
-        put("encoded", &of(|row| encoded(&row.source)))?;
-        put("src", &of(|row| row.src))?;
-        put("dst", &of(|row| row.dst))?;
-        put("counts", &self.rows.counts)?;
-        put("src_steps", &self.rows.src_steps)?;
-        put("src_tables", &self.rows.src_tables)?;
-        put("dst_steps", &self.rows.dst_steps)?;
-        put("dst_tables", &self.rows.dst_tables)?;
-        put("tables", &self.rows.tables)?;
-        Ok(columns)
+        columns_of(py, &self.rows)
+    }
+
+    /// A byte for each key: 1 where it is a shard that is not there.
+    fn missing<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        let bytes: Vec<u8> = self.rows.missing.iter().map(|&n| u8::from(n)).collect();
+        PyBytes::new(py, &bytes)
     }
 
     /// Stages the rows of the given numbers in `memory`; what became of each, as columns.
@@ -150,12 +171,12 @@ impl WaveRows {
             missing_is_error: self.missing_is_error,
         };
         let (base, len) = (buffer.buf_ptr() as usize, buffer.len_bytes());
-        let array = self.array.get();
+        let (array, store) = (self.source.array(), self.source.store());
         let (staged, used) = detached(py, || {
             // SAFETY: the buffer is writable, contiguous, of this length, and held for this call; that nobody else
             // uses it meanwhile is the executor's affair.
             let room = unsafe { Room::new(base as *mut u8, len) };
-            let staged = stage(&array.inner, &*array.store, &self.rows, order, &room)?;
+            let staged = stage(array, store, &self.rows, order, &room)?;
             Ok((staged, room.used()))
         })?;
         let columns = outcome(py, &staged)?;
@@ -164,11 +185,31 @@ impl WaveRows {
     }
 }
 
-fn encoded(source: &Source) -> i64 {
+/// The columns of rows.
+pub fn columns_of<'py>(py: Python<'py>, rows: &Rows) -> PyResult<Bound<'py, PyDict>> {
+    let columns = PyDict::new(py);
+    columns.set_item("rank", rows.rank)?;
+    let put = |name: &str, values: &[i64]| columns.set_item(name, words(py, values));
+    let of = |value: fn(&Row) -> i64| rows.rows.iter().map(value).collect::<Vec<i64>>();
+    put("key", &of(|row| row.key as i64))?;
+    put("decoded", &of(|row| row.decoded as i64))?;
+    put("encoded", &of(|row| encoded(&row.source)))?;
+    put("src", &of(|row| row.src))?;
+    put("dst", &of(|row| row.dst))?;
+    put("counts", &rows.counts)?;
+    put("src_steps", &rows.src_steps)?;
+    put("src_tables", &rows.src_tables)?;
+    put("dst_steps", &rows.dst_steps)?;
+    put("dst_tables", &rows.dst_tables)?;
+    put("tables", &rows.tables)?;
+    Ok(columns)
+}
+
+fn encoded(source: &rows::Source) -> i64 {
     match source {
-        Source::Absent => 0,
-        Source::Key(_) => -1,
-        Source::Part { len, .. } | Source::Held { len, .. } => *len as i64,
+        rows::Source::Absent => 0,
+        rows::Source::Key(_) => -1,
+        rows::Source::Part { len, .. } | rows::Source::Held { len, .. } => *len as i64,
     }
 }
 
@@ -226,7 +267,7 @@ fn push<const N: usize>(columns: &mut [Vec<i64>; N], values: [i64; N]) {
     }
 }
 
-fn words<'py>(py: Python<'py>, values: &[i64]) -> Bound<'py, PyBytes> {
+pub fn words<'py>(py: Python<'py>, values: &[i64]) -> Bound<'py, PyBytes> {
     let bytes: Vec<u8> = values.iter().flat_map(|n| n.to_ne_bytes()).collect();
     PyBytes::new(py, &bytes)
 }

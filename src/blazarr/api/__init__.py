@@ -21,6 +21,7 @@ from blazarr.api.classic import (
 from blazarr.api.copying import copy, copy_all, copy_store
 from blazarr.api.creating import create_array, create_group, create_hierarchy, from_array
 from blazarr.api.debug import print_debug_info
+from blazarr.api.on_device import create_cuda_array, open_cuda_array
 from blazarr.api.opening import (
     consolidate_metadata,
     group,
@@ -41,6 +42,7 @@ __all__ = [
     "copy_store",
     "create",
     "create_array",
+    "create_cuda_array",
     "create_group",
     "create_hierarchy",
     "empty",
@@ -56,6 +58,7 @@ __all__ = [
     "open",
     "open_array",
     "open_consolidated",
+    "open_cuda_array",
     "open_group",
     "open_like",
     "print_debug_info",

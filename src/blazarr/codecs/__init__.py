@@ -12,6 +12,14 @@ from typing import TYPE_CHECKING, Any, Final
 if TYPE_CHECKING:
     from blazarr.codecs.base import ArrayArrayCodec, ArrayBytesCodec, BytesBytesCodec, Codec
     from blazarr.codecs.bitround import BitRoundCodec
+    from blazarr.codecs.blocks import (
+        ANSCodec,
+        BitcompCodec,
+        CascadedCodec,
+        DeflateCodec,
+        GDeflateCodec,
+        SnappyCodec,
+    )
     from blazarr.codecs.blosc import BloscCname, BloscCodec, BloscShuffle
     from blazarr.codecs.bytes import BytesCodec, Endian
     from blazarr.codecs.cast_value import CastValue
@@ -38,6 +46,14 @@ if TYPE_CHECKING:
 _MODULES: Final = {
     "base": ("ArrayArrayCodec", "ArrayBytesCodec", "BytesBytesCodec", "Codec"),
     "bitround": ("BitRoundCodec",),
+    "blocks": (
+        "ANSCodec",
+        "BitcompCodec",
+        "CascadedCodec",
+        "DeflateCodec",
+        "GDeflateCodec",
+        "SnappyCodec",
+    ),
     "blosc": ("BloscCname", "BloscCodec", "BloscShuffle"),
     "bytes": ("BytesCodec", "Endian"),
     "cast_value": ("CastValue",),
@@ -60,26 +76,32 @@ _MODULES: Final = {
 _PLACES: Final = {name: module for module, names in _MODULES.items() for name in names}
 
 __all__ = [
+    "ANSCodec",
     "ArrayArrayCodec",
     "ArrayBytesCodec",
     "BitRoundCodec",
+    "BitcompCodec",
     "BloscCname",
     "BloscCodec",
     "BloscShuffle",
     "BytesBytesCodec",
     "BytesCodec",
+    "CascadedCodec",
     "CastValue",
     "Codec",
     "CompiledChain",
     "Crc32cCodec",
+    "DeflateCodec",
     "Endian",
     "ExternalStep",
+    "GDeflateCodec",
     "GzipCodec",
     "PackBitsCodec",
     "ReshapeCodec",
     "ScaleOffset",
     "ShardingCodec",
     "ShardingCodecIndexLocation",
+    "SnappyCodec",
     "SubchunkWriteOrder",
     "TransposeCodec",
     "VLenBytesCodec",

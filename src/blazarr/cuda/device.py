@@ -1,4 +1,4 @@
-"""What the wave executor asks of a device: about fifteen calls, of CUDA or of its stand-in."""
+"""What the wave executor asks of a device: less than twenty calls, of CUDA or of its stand-in."""
 
 from __future__ import annotations
 
@@ -26,6 +26,10 @@ class Format(IntEnum):
     GZIP = 3
     DEFLATE = 4
     SNAPPY = 5
+    GDEFLATE = 6
+    ANS = 7
+    BITCOMP = 8
+    CASCADED = 9
 
 
 class Memory(Protocol):
@@ -56,7 +60,7 @@ class PinnedMemory(Protocol):
 
 @dataclass(frozen=True)
 class Batch:
-    """Streams of one format that are decoded together: addresses of arrays on the device.
+    """Streams of one format that are decoded, or encoded, together: addresses of arrays on the device.
 
     Attributes
     ----------
@@ -67,13 +71,13 @@ class Batch:
     total
         Bytes of all of them, decoded.
     sources, lengths
-        Where each encoded stream begins, and its length.
+        Where each input begins, and its length.
     targets, capacities
-        Where its content goes, and the length that is due.
+        Where its output goes; for decoders the length that is due, for encoders the room there is.
     made, statuses
-        What the device writes: the content's true length (64 bits), and 0 or a fault (32 bits).
+        What the device writes: the output's true length (64 bits), and 0 or a fault (32 bits).
     temp, temp_bytes
-        Memory that the decoder may use.
+        Memory that the codec may use.
     """
 
     count: int
@@ -87,6 +91,22 @@ class Batch:
     statuses: int
     temp: int
     temp_bytes: int
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """What a compressor is told of its input; decoders need none of it.
+
+    Attributes
+    ----------
+    data_type
+        numpy's name of the elements' type; ``uint8`` for anything.
+    algorithm
+        The compressor's number for a way to work; None for its default.
+    """
+
+    data_type: str = "uint8"
+    algorithm: int | None = None
 
 
 class Device(Protocol):
@@ -135,3 +155,16 @@ class Device(Protocol):
 
     def decode(self, format: Format, batch: Batch, stream: Stream) -> None:
         """Decode a batch of streams."""
+
+    @property
+    def encodes(self) -> frozenset[Format]:
+        """What `encode` can encode."""
+
+    def encode_bound(self, format: Format, largest: int) -> int:
+        """Return the most bytes that `encode` makes of so many."""
+
+    def encode_temp_bytes(self, format: Format, count: int, largest: int, total: int) -> int:
+        """Return how much memory `encode` needs for a batch."""
+
+    def encode(self, format: Format, batch: Batch, tuning: Tuning, stream: Stream) -> None:
+        """Encode a batch of streams, each from memory aligned to 16 bytes into such memory."""

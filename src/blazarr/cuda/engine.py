@@ -7,11 +7,14 @@ from typing import Any
 import numpy as np
 
 from blazarr.codecs import compile_chain
+from blazarr.cuda.base import Report
 from blazarr.cuda.device import Device, Event
+from blazarr.cuda.encode_waves import WaveWrite
+from blazarr.cuda.encoding import EncodeProgram, encode_program_of
 from blazarr.cuda.options import Options
 from blazarr.cuda.program import Program, program_of
 from blazarr.cuda.wave import Target
-from blazarr.cuda.waves import WaveRead
+from blazarr.cuda.waves import WaveRead, rows_of
 from blazarr.engine.array_config import ArrayConfig
 from blazarr.engine.run import core_array
 from blazarr.errors import UnsupportedError
@@ -21,12 +24,12 @@ from blazarr.stores import Store
 
 
 class WaveEngine:
-    """Reads an array on a device. Many threads may use one at once: each read has its own memory.
+    """Reads and writes an array on a device. Many threads may use one: each call has its own memory.
 
     Parameters
     ----------
     device
-        Where results go.
+        Where results go, and where values are.
     options
         Memory, and what is left to the CPU.
     metadata, store, path, config
@@ -54,12 +57,20 @@ class WaveEngine:
         self.options = options
         self.dtype: np.dtype[Any] = dtype
         self.program: Program = program_of(chain.native, device.formats)
+        self.encode_program: EncodeProgram = encode_program_of(chain.native, device.encodes)
         self._fill = metadata.fill_bytes
         self._missing_is_error = not config.read_missing_chunks
+        self._elide = not config.write_empty_chunks
         self._array = core_array(chain, metadata, store, path)
 
     def start(
-        self, selection: Selection, address: int, strides: tuple[int, ...], after: Event = None
+        self,
+        selection: Selection,
+        address: int,
+        strides: tuple[int, ...],
+        after: Event = None,
+        *,
+        dtype: np.dtype[Any] | None = None,
     ) -> WaveRead:
         """Queue a read.
 
@@ -71,13 +82,67 @@ class WaveEngine:
             Where the flat result goes: memory of the device, strides in bytes.
         after
             An event that the first work waits for.
+        dtype
+            The result's type, where it is another than the array's.
 
         Returns
         -------
         WaveRead
             To be finished by the caller.
         """
-        target = Target(address, strides, self.dtype.itemsize, self._fill)
-        read = WaveRead(self.device, self._array, self.program, self.options, target)
-        read.issue(selection.core(), after, self._missing_is_error)
+        cast = None if dtype is None or dtype == self.dtype else cast_of(self.dtype, dtype)
+        target = Target(address, strides, self.dtype.itemsize, self._fill, cast)
+        read = WaveRead(self.device, self.program, self.options, target)
+        rows = rows_of(
+            self._array,
+            selection.core(),
+            strides,
+            self.options,
+            missing_is_error=self._missing_is_error,
+        )
+        read.issue(rows, after)
         return read
+
+    def write(
+        self, selection: Selection, address: int, strides: tuple[int, ...], after: Event = None
+    ) -> Report:
+        """Write a value; everything is stored when this returns.
+
+        Parameters
+        ----------
+        selection
+            What is written to; no element twice, since the device knows no order.
+        address, strides
+            Where the flat value is: memory of the device, strides in bytes.
+        after
+            An event that the first work waits for.
+
+        Returns
+        -------
+        Report
+        """
+        source = Target(address, strides, self.dtype.itemsize, self._fill)
+        program = self.encode_program
+        write = WaveWrite(
+            self.device, self._array, program, self.options, source, elide=self._elide
+        )
+        write.run(selection.core(), after)
+        return write.report
+
+
+def cast_of(stored: np.dtype[Any], wanted: np.dtype[Any]) -> tuple[int, int, int]:
+    """Return how elements become another type while they are placed.
+
+    Parameters
+    ----------
+    stored, wanted
+        The two types.
+    """
+    for dtype in (stored, wanted):
+        if dtype.kind not in "biuf" or dtype.itemsize > 8 or not dtype.isnative:
+            raise UnsupportedError(
+                f"elements of type {stored} do not become {wanted} on a device: only truth values, "
+                "integers and floats of up to 8 bytes do",
+                argument="dtype",
+            )
+    return ord(stored.kind), ord(wanted.kind), wanted.itemsize

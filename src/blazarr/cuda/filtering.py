@@ -1,4 +1,4 @@
-"""Launches of the kernels that undo filters."""
+"""Launches of the kernels that undo filters, and do them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from blazarr.cuda.device import Batch, Device, Format, Stream, Words
+from blazarr.cuda.device import Batch, Device, Format, Stream, Tuning, Words
 from blazarr.cuda.program import Filter, Swap, Undelta, Unscale, Unshuffle
 from blazarr.cuda.rows import ends_of
 from blazarr.cuda.slots import Packer
@@ -60,6 +60,10 @@ class Queue:
         """Queue a kernel."""
         self.calls.append(lambda: self.device.launch(kernel, tiles, arguments, self.stream))
 
+    def encode(self, format: Format, batch: Batch, tuning: Tuning) -> None:
+        """Queue a batch of streams that are to be encoded."""
+        self.calls.append(lambda: self.device.encode(format, batch, tuning, self.stream))
+
     def decode(self, format: Format, batch: Batch) -> None:
         """Queue a batch of streams."""
         self.calls.append(lambda: self.device.decode(format, batch, self.stream))
@@ -103,14 +107,32 @@ class Launcher:
                     shuffled[:, 2] = np.maximum(chunks.length, 1)
                     self.unshuffle(chunks, shuffled)
                 case Swap(size):
-                    data = self.table.words(chunks.at)
-                    counts = chunks.length // size
-                    pointer = self.table.words(counts)
-                    self.over("reverse_units", counts, data, pointer, after=(size,))
+                    self._reverse(chunks, size)
                 case Undelta(size):
                     self._sum_up(chunks, size)
                 case Unscale():
                     self._unscale(chunks, undone)
+
+    def apply(self, filters: tuple[Unshuffle | Swap | Undelta, ...], chunks: Chunks) -> None:
+        """Do filters, each given by what undoes it, in their order."""
+        for done in filters:
+            match done:
+                case Unshuffle(size):
+                    self._moving("shuffle", chunks, chunks.length, size)
+                case Swap(size):
+                    self._reverse(chunks, size)
+                case Undelta(size):
+                    self._moving("differences", chunks, chunks.length // size, size)
+
+    def _moving(self, kernel: str, chunks: Chunks, counts: Words, size: int) -> None:
+        source, target = self.table.words(chunks.at), self.table.words(chunks.other())
+        self.over(kernel, counts, source, target, self.table.words(counts), after=(size,))
+        chunks.moved()
+
+    def _reverse(self, chunks: Chunks, size: int) -> None:
+        counts = chunks.length // size
+        data, pointer = self.table.words(chunks.at), self.table.words(counts)
+        self.over("reverse_units", counts, data, pointer, after=(size,))
 
     def _sum_up(self, chunks: Chunks, size: int) -> None:
         counts = chunks.length // size

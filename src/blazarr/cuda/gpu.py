@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from blazarr.cuda import nvcomp, nvrtc
-from blazarr.cuda.device import Batch, ByteArray, Format
+from blazarr.cuda.device import Batch, ByteArray, Format, Tuning
 from blazarr.errors import UnsupportedError
 
 THREADS = 256
@@ -92,6 +92,7 @@ class CudaDevice:
     """
 
     formats = frozenset(Format) - {Format.STORED}
+    encodes = formats
 
     def __init__(self, number: int) -> None:
         self._cupy = import_cupy()
@@ -214,6 +215,20 @@ class CudaDevice:
         """Queue nvCOMP's decoder."""
         with self.current():
             self._nvcomp.decode(format, batch, stream.ptr)
+
+    def encode_bound(self, format: Format, largest: int) -> int:
+        """Return nvCOMP's bound."""
+        return self._nvcomp.bound(format, largest)
+
+    def encode_temp_bytes(self, format: Format, count: int, largest: int, total: int) -> int:
+        """Return what nvCOMP asks for."""
+        with self.current():
+            return self._nvcomp.temp_bytes(format, count, largest, total, encoding=True)
+
+    def encode(self, format: Format, batch: Batch, tuning: Tuning, stream: Any) -> None:
+        """Queue nvCOMP's encoder."""
+        with self.current():
+            self._nvcomp.encode(format, batch, tuning, stream.ptr)
 
 
 def compiled(major: int, capability: int) -> bytes:

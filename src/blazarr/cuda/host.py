@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import ctypes
 import threading
-import zlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
-from blazarr import _core
-from blazarr.cuda import hostkernels
-from blazarr.cuda.device import Batch, ByteArray, Format
-from blazarr.errors import BlazarrError, StoreError
+from blazarr.cuda import hostcodecs, hostkernels
+from blazarr.cuda.device import Batch, ByteArray, Format, Tuning
+from blazarr.errors import StoreError
 
 # What memory holds before it is written and after it was given back.
 POISON = 0xA5
@@ -110,11 +107,12 @@ class HostDevice:
         self.allocations: list[HostMemory] = []
         # Kept, so that late work meets poison and not memory of somebody else.
         self.freed: list[HostMemory] = []
-        self.peak = 0
+        self.peak = self.peak_pinned = 0
         self._kernels = hostkernels.library()
 
     name = "host"
     formats = frozenset(Format)
+    encodes = frozenset(Format) - {Format.STORED}
 
     @property
     def allocated(self) -> int:
@@ -134,14 +132,18 @@ class HostDevice:
         """Return new memory, full of poison."""
         self._call("alloc")
         memory = HostMemory(self, nbytes, pinned=False)
-        used = sum(memory.nbytes for memory in self.allocations if not memory.pinned)
-        self.peak = max(self.peak, used)
+        self.peak = max(self.peak, self._used(pinned=False))
         return memory
 
     def alloc_pinned(self, nbytes: int) -> HostMemory:
         """Return new memory; there is only one kind."""
         self._call("alloc_pinned")
-        return HostMemory(self, nbytes, pinned=True)
+        memory = HostMemory(self, nbytes, pinned=True)
+        self.peak_pinned = max(self.peak_pinned, self._used(pinned=True))
+        return memory
+
+    def _used(self, *, pinned: bool) -> int:
+        return sum(memory.nbytes for memory in self.allocations if memory.pinned is pinned)
 
     def stream(self) -> HostStream:
         """Return a new stream."""
@@ -193,36 +195,19 @@ class HostDevice:
     def decode(self, format: Format, batch: Batch, stream: HostStream) -> None:
         """Queue the CPU's decoder for every stream of a batch."""
         self._call(f"decode {format.name}")
-        stream.work.append(lambda: _decode(format, batch))
+        stream.work.append(lambda: hostcodecs.decode(format, batch, poison=POISON))
 
+    def encode_bound(self, format: Format, largest: int) -> int:
+        """Return a bound as loose as nvCOMP's loosest."""
+        self._call("encode_bound")
+        return 2 * largest + 1024
 
-def at(address: int, count: int, dtype: str) -> Any:
-    """Return the array of this many items at an address."""
-    nbytes = count * np.dtype(dtype).itemsize
-    return np.frombuffer((ctypes.c_uint8 * nbytes).from_address(address), dtype)
+    def encode_temp_bytes(self, format: Format, count: int, largest: int, total: int) -> int:
+        """Return some memory: what nvCOMP asks for is not known without a GPU."""
+        self._call("encode_temp_bytes")
+        return 64 * count + total // 8
 
-
-def _decode(format: Format, batch: Batch) -> None:
-    # A decoder may do what it likes with its scratch.
-    at(batch.temp, batch.temp_bytes, "u1")[:] = POISON
-    columns: Iterable[Any] = (
-        at(address, batch.count, "u8").tolist()
-        for address in (batch.sources, batch.lengths, batch.targets, batch.capacities)
-    )
-    made, statuses = at(batch.made, batch.count, "u8"), at(batch.statuses, batch.count, "i4")
-    for number, (source, length, target, capacity) in enumerate(zip(*columns, strict=True)):
-        try:
-            content = _content(format, at(source, length, "u1").tobytes(), capacity)
-        except (BlazarrError, zlib.error):
-            statuses[number], made[number] = 12, 0
-            continue
-        ctypes.memmove(target, content, len(content))
-        statuses[number], made[number] = 0, len(content)
-
-
-def _content(format: Format, stream: bytes, size: int) -> bytes:
-    if format is Format.GZIP:
-        return zlib.decompressobj(31).decompress(stream, size)
-    if format is Format.DEFLATE:
-        return zlib.decompressobj(-15).decompress(stream, size)
-    return _core.decode_stream(format, stream, size)
+    def encode(self, format: Format, batch: Batch, tuning: Tuning, stream: HostStream) -> None:
+        """Queue the CPU's encoder for every stream of a batch."""
+        self._call(f"encode {format.name}")
+        stream.work.append(lambda: hostcodecs.encode(format, batch, poison=POISON))

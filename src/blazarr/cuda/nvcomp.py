@@ -10,12 +10,13 @@ import ctypes
 import functools
 import importlib.util
 from collections.abc import Iterator, Mapping
-from ctypes import POINTER, byref, c_int, c_size_t, c_uint32, c_void_p
-from dataclasses import dataclass
+from ctypes import POINTER, byref, c_size_t, c_uint32, c_void_p
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from blazarr.cuda.device import Batch, Format
+from blazarr.cuda.device import Batch, Format, Tuning
+from blazarr.cuda.nvcomp_options import Options, decode_options, encode_options
 from blazarr.errors import InternalError, UnsupportedError
 
 # The names in the library's symbols.
@@ -25,6 +26,10 @@ CODECS: Mapping[Format, str] = {
     Format.GZIP: "Gzip",
     Format.DEFLATE: "Deflate",
     Format.SNAPPY: "Snappy",
+    Format.GDEFLATE: "Gdeflate",
+    Format.ANS: "ANS",
+    Format.BITCOMP: "Bitcomp",
+    Format.CASCADED: "Cascaded",
 }
 # The most bytes that one stream may decode to.
 MOST_DECODED: Mapping[Format, int] = {
@@ -33,23 +38,25 @@ MOST_DECODED: Mapping[Format, int] = {
     Format.GZIP: (1 << 32) - 1,
     Format.DEFLATE: (1 << 32) - 1,
     Format.SNAPPY: (1 << 31) - 1,
+    Format.GDEFLATE: 1 << 32,
+    Format.ANS: 1 << 25,
+    Format.BITCOMP: 1 << 25,
+    Format.CASCADED: 1 << 24,
 }
-# What this package arranges for the beginning of streams; the rest may begin anywhere.
-ALIGNED: Mapping[Format, int] = {Format.DEFLATE: 4}
+# What this package arranges for the beginning of streams, and of what they decode to; the rest may
+# begin anywhere.
+ALIGNED: Mapping[Format, int] = {
+    Format.DEFLATE: 4,
+    Format.GDEFLATE: 4,
+    Format.ANS: 16,
+    Format.BITCOMP: 16,
+    Format.CASCADED: 16,
+}
 
 # The suffixes of calls that 6 renamed.
 SUFFIXES: Mapping[int, str] = {5: "Async", 6: ""}
 
-# The CUDA kernels, never the decompression engine of newer chips: it reports damage as success.
-BACKEND_CUDA = 2
-
 WHEEL = "libnvcomp/lib64/libnvcomp.so."
-
-
-class DecodeOptions(ctypes.Structure):
-    """Options of every decoder: 64 bytes, of which the first number is the backend."""
-
-    _fields_ = (("backend", c_int), ("reserved", ctypes.c_char * 60))
 
 
 class Alignments(ctypes.Structure):
@@ -66,11 +73,12 @@ class Properties(ctypes.Structure):
 
 @dataclass(frozen=True)
 class Calls:
-    """The functions of one codec."""
+    """The functions of one codec in one direction; `bound` is the encoder's alone."""
 
     alignments: Any
     temp_size: Any
-    decompress: Any
+    run: Any
+    bound: Any = None
 
 
 class Nvcomp:
@@ -93,47 +101,72 @@ class Nvcomp:
                 "blazarr; install 5.2, 5.3 or 6.0",
                 package="nvidia-libnvcomp",
             )
-        self._calls = {format: self._calls_of(name) for format, name in CODECS.items()}
-        self._options = DecodeOptions(backend=BACKEND_CUDA)
+        self._decoders = {format: self._decoder(name) for format, name in CODECS.items()}
+        self._encoders = {format: self._encoder(name) for format, name in CODECS.items()}
 
-    def _calls_of(self, codec: str) -> Calls:
-        prefix = f"nvcompBatched{codec}Decompress"
+    def _decoder(self, codec: str) -> Calls:
+        calls = self._calls_of(f"nvcompBatched{codec}Decompress")
+        pointers = [c_void_p] * 4
+        last = [Options, c_void_p, c_void_p]
+        calls.run.argtypes = [*pointers, c_size_t, c_void_p, c_size_t, c_void_p, *last]
+        return calls
+
+    def _encoder(self, codec: str) -> Calls:
+        prefix = f"nvcompBatched{codec}Compress"
+        bound = getattr(self._library, f"{prefix}GetMaxOutputChunkSize")
+        calls = replace(self._calls_of(prefix), bound=bound)
+        bound.argtypes = [c_size_t, Options, POINTER(c_size_t)]
+        first = [c_void_p, c_void_p, c_size_t, c_size_t, c_void_p, c_size_t]
+        calls.run.argtypes = [*first, c_void_p, c_void_p, Options, c_void_p, c_void_p]
+        return calls
+
+    def _calls_of(self, prefix: str) -> Calls:
         suffix = SUFFIXES[self.version[0]]
         calls = Calls(
             getattr(self._library, f"{prefix}GetRequiredAlignments"),
             getattr(self._library, f"{prefix}GetTempSize{suffix}"),
             getattr(self._library, f"{prefix}Async"),
         )
-        options, size = DecodeOptions, c_size_t
-        calls.alignments.argtypes = [options, POINTER(Alignments)]
-        calls.temp_size.argtypes = [size, size, options, POINTER(c_size_t), size]
+        calls.alignments.argtypes = [Options, POINTER(Alignments)]
+        calls.temp_size.argtypes = [c_size_t, c_size_t, Options, POINTER(c_size_t), c_size_t]
         if self.version[0] >= 6:
             calls.temp_size.argtypes.append(c_void_p)
-        pointers = [c_void_p] * 4
-        last = [options, c_void_p, c_void_p]
-        calls.decompress.argtypes = [*pointers, size, c_void_p, size, c_void_p, *last]
         return calls
 
-    def alignments(self, format: Format) -> Alignments:
-        """Return what a decoder asks of addresses."""
-        found = Alignments()
-        _check(self._calls[format].alignments(self._options, byref(found)), "tell its alignments")
+    def alignments(self, format: Format, *, encoding: bool = False) -> Alignments:
+        """Return what a codec asks of addresses."""
+        found, (calls, options) = Alignments(), self._of(format, encoding=encoding)
+        _check(calls.alignments(options, byref(found)), "tell its alignments")
         return found
 
-    def temp_bytes(self, format: Format, count: int, largest: int, total: int) -> int:
+    def _of(self, format: Format, *, encoding: bool) -> tuple[Calls, Options]:
+        if encoding:
+            return self._encoders[format], encode_options(self.version[0], format, Tuning())
+        return self._decoders[format], decode_options(self.version[0], format)
+
+    def temp_bytes(
+        self, format: Format, count: int, largest: int, total: int, *, encoding: bool = False
+    ) -> int:
         """Return the scratch that a batch needs."""
         if not count:
             return 0
         size = c_size_t()
         stream = [None] if self.version[0] >= 6 else []
-        call = self._calls[format].temp_size
-        status = call(count, largest, self._options, byref(size), total, *stream)
-        _check(status, f"size the scratch of {count} {format.name} streams")
+        calls, options = self._of(format, encoding=encoding)
+        status = calls.temp_size(count, largest, options, byref(size), total, *stream)
+        _check(status, f"size the scratch of {count} {format.name} streams of {largest} bytes")
+        return size.value
+
+    def bound(self, format: Format, largest: int) -> int:
+        """Return the most bytes that an encoder makes of so many."""
+        size, (calls, options) = c_size_t(), self._of(format, encoding=True)
+        status = calls.bound(largest, options, byref(size))
+        _check(status, f"bound what it makes of {largest} bytes as {format.name}")
         return size.value
 
     def decode(self, format: Format, batch: Batch, stream: int) -> None:
         """Queue a batch on a CUDA stream."""
-        status = self._calls[format].decompress(
+        status = self._decoders[format].run(
             batch.sources,
             batch.lengths,
             batch.capacities,
@@ -142,11 +175,28 @@ class Nvcomp:
             batch.temp,
             batch.temp_bytes,
             batch.targets,
-            self._options,
+            decode_options(self.version[0], format),
             batch.statuses,
             stream,
         )
         _check(status, f"decode {batch.count} {format.name} streams")
+
+    def encode(self, format: Format, batch: Batch, tuning: Tuning, stream: int) -> None:
+        """Queue a batch that is to be encoded."""
+        status = self._encoders[format].run(
+            batch.sources,
+            batch.lengths,
+            batch.largest,
+            batch.count,
+            batch.temp,
+            batch.temp_bytes,
+            batch.targets,
+            batch.made,
+            encode_options(self.version[0], format, tuning),
+            batch.statuses,
+            stream,
+        )
+        _check(status, f"encode {batch.count} {format.name} streams")
 
 
 def _check(status: int, doing: str) -> None:

@@ -1,4 +1,4 @@
-"""How a device reads: memory, and what is better left to the CPU."""
+"""How a device reads and writes: memory, and what is better left to the CPU."""
 
 from __future__ import annotations
 
@@ -7,25 +7,28 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Options:
-    """Settings of reads on a device.
+    """Settings of reads and writes on a device.
 
     Attributes
     ----------
     memory
-        The most bytes of device memory that one read uses besides its result.
+        The most bytes of device memory that one read or write uses besides its result or value.
+    pinned
+        The most bytes of the host's pinned memory that it uses.
     crossover
-        Compressed chunks that decode to fewer bytes are decoded on the CPU.
+        Compressed chunks that decode to fewer bytes are decoded and encoded on the CPU.
     least_streams
-        With fewer streams than these at once a decoder of long streams is slower than the CPU:
+        With fewer streams than these at once a codec of long streams is slower than the CPU:
         applies to zstd, gzip and zlib, whose chunks are one stream each.
     strict
         Decode chunks on the CPU unless a checksum of their encoded bytes was verified first:
         damaged bytes can end a process's use of CUDA.
     threads
-        Threads that read and decode on the host; None for the process's number.
+        Threads that read, write, decode and encode on the host; None for the process's number.
     """
 
     memory: int = 1 << 30
+    pinned: int = 1 << 30
     crossover: int = 256 << 10
     least_streams: int = 32
     strict: bool = False

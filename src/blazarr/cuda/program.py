@@ -12,6 +12,17 @@ from blazarr.cuda.device import Format
 
 Step: TypeAlias = Mapping[str, Any]
 
+# Compressors that blazarr keeps in a container of blocks, and others in nvCOMP's own.
+_IN_BLOCKS = {
+    "snappy": Format.SNAPPY,
+    "deflate": Format.DEFLATE,
+    "gdeflate": Format.GDEFLATE,
+    "ans": Format.ANS,
+    "bitcomp": Format.BITCOMP,
+    "cascaded": Format.CASCADED,
+}
+_IN_NVCOMP = {f"nvcomp-{name}": format for name, format in _IN_BLOCKS.items()}
+
 # The streams in each compressor's frames.
 FRAMES: Mapping[str, frozenset[Format]] = {
     "zstd": frozenset({Format.ZSTD}),
@@ -19,7 +30,10 @@ FRAMES: Mapping[str, frozenset[Format]] = {
     "gzip": frozenset({Format.GZIP}),
     "zlib": frozenset({Format.DEFLATE}),
     "blosc": frozenset({Format.ZSTD, Format.LZ4, Format.DEFLATE, Format.SNAPPY}),
+    **{name: frozenset({format}) for name, format in (_IN_BLOCKS | _IN_NVCOMP).items()},
 }
+# What no CPU decodes.
+DEVICE_ONLY = frozenset({"gdeflate", "ans", "bitcomp", "cascaded", *_IN_NVCOMP})
 BLOSC = {
     "zstd": Format.ZSTD,
     "lz4": Format.LZ4,
@@ -95,9 +109,31 @@ class Program:
     reason: str = ""
 
     @property
+    def device_only(self) -> bool:
+        """Whether no CPU decodes the chunks."""
+        return self.frame in DEVICE_ONLY
+
+    @property
     def formats(self) -> frozenset[Format]:
         """The formats of streams that frames may hold."""
         return FRAMES[self.frame] if self.frame else frozenset()
+
+
+def frame_of(step: Step) -> str:
+    """Return the name of the frames that a step makes."""
+    match step["id"]:
+        case "blocks":
+            return str(step["codec"])
+        case "nvcomp":
+            return f"nvcomp-{step['codec']}"
+    return str(step["id"])
+
+
+def leaf(chain: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the chain of the chunks that are decoded: the innermost of nested shards."""
+    while "shard" in chain:
+        chain = chain["shard"]["chain"]
+    return chain
 
 
 def program_of(chain: Mapping[str, Any], formats: frozenset[Format]) -> Program:
@@ -110,18 +146,17 @@ def program_of(chain: Mapping[str, Any], formats: frozenset[Format]) -> Program:
     formats
         What the device decodes.
     """
-    while "shard" in chain:
-        chain = chain["shard"]["chain"]
+    chain = leaf(chain)
     steps: Sequence[Step] = chain.get("steps", ())
     filters: list[Filter] = []
     frame, taken, reason = None, 0, ""
     for step in steps:
-        if step["id"] in FRAMES and _decodes(step, formats):
-            frame, taken = step["id"], taken + 1
+        if frame_of(step) in FRAMES and _decodes(step, formats):
+            frame, taken = frame_of(step), taken + 1
             break
         undone = _filter(step)
         if undone is None:
-            reason = "" if step["id"] in CHECKSUMS else f"no device decodes {step['id']!r}"
+            reason = "" if step["id"] in CHECKSUMS else f"no device decodes {frame_of(step)!r}"
             break
         filters = [*undone, *filters]
         taken += 1
@@ -135,7 +170,7 @@ def program_of(chain: Mapping[str, Any], formats: frozenset[Format]) -> Program:
 def _decodes(step: Step, formats: frozenset[Format]) -> bool:
     if step["id"] == "blosc":
         return BLOSC.get(step["cname"]) in formats
-    return formats >= FRAMES[step["id"]]
+    return formats >= FRAMES[frame_of(step)]
 
 
 def _filter(step: Step) -> list[Filter] | None:

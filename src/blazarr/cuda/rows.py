@@ -26,6 +26,14 @@ class State(IntEnum):
     FRAME = 5
 
 
+class Cover(IntEnum):
+    """How much of a chunk a write replaces; the numbers are the core's."""
+
+    PART = 0
+    INSIDE = 1
+    WHOLE = 2
+
+
 def ends_of(counts: Words) -> Words:
     """Return the running number of tiles of work of these sizes."""
     return np.cumsum(-(-counts // TILE))
@@ -35,17 +43,18 @@ def ends_of(counts: Words) -> Words:
 class Rows:
     """Some rows of a selection: numbers for each."""
 
-    core: _core.WaveRows
+    core: Any
     rank: int
-    absent: Words
+    key: Words
     decoded: Words
     src: Words
     dst: Words
     axes: Words
     tables: Words
+    cover: Words
 
     @classmethod
-    def of(cls, core: _core.WaveRows) -> Rows:
+    def of(cls, core: _core.WaveRows | _core.WaveChunks) -> Rows:
         """Read the core's columns."""
         columns = core.columns()
         rank, count = columns["rank"], len(core)
@@ -59,12 +68,13 @@ class Rows:
         return cls(
             core,
             rank,
-            words("absent"),
+            words("key"),
             words("decoded"),
             words("src"),
             words("dst"),
             axes,
             words("tables"),
+            words("cover") if "cover" in columns else np.zeros(count, np.int64),
         )
 
     def __len__(self) -> int:

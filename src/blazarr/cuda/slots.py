@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from blazarr.cuda.device import ByteArray, Device, Event, Format, Memory, PinnedMemory
+from blazarr.cuda.device import (
+    ByteArray,
+    Device,
+    Event,
+    Format,
+    Memory,
+    PinnedMemory,
+    Stream,
+    Words,
+)
+from blazarr.cuda.options import Options
 from blazarr.cuda.program import Program, Unscale
 from blazarr.errors import LimitError
 
@@ -22,8 +32,8 @@ SLOTS = 2
 ONE_WAVE = 32 << 20
 WAVES = 4
 
-_ROW_COLUMNS = 8
-_AXIS_COLUMNS = 5
+ROW_COLUMNS = 8
+AXIS_COLUMNS = 5
 # Of the arrays that name a stream: four numbers for its decoder and four for its checksum in, a
 # length, a status and the checksum out.
 _STREAM_BYTES = (4 + 4) * 8
@@ -48,8 +58,10 @@ class Sizes:
         Encoded bytes.
     decoded
         Decoded bytes; there are `sides` such parts, for filters that can't work in place.
+    encoded
+        What encoders make, on a write.
     temp
-        Scratch of the decoders.
+        Scratch of the codecs.
     sums
         Sums of runs and pieces.
     table, results
@@ -68,12 +80,18 @@ class Sizes:
     chunks: int
     rows: int
     streams: int
+    encoded: int = 0
 
     @property
     def total(self) -> int:
         """Bytes on the device."""
-        parts = (self.staging, self.temp, self.sums, self.table, self.results)
+        parts = (self.staging, self.encoded, self.temp, self.sums, self.table, self.results)
         return self.sides * self.decoded + sum(parts)
+
+    @property
+    def pinned(self) -> int:
+        """Bytes of pinned memory."""
+        return self.staging + self.table + self.results
 
 
 @dataclass(frozen=True)
@@ -84,6 +102,8 @@ class Demand:
     ----------
     largest, total
         Aligned bytes of the largest chunk and of all, while they are decoded.
+    smallest
+        Aligned bytes of the smallest chunk.
     rows, rank
         How many rows there are, and axes of each.
     tables
@@ -91,10 +111,21 @@ class Demand:
     """
 
     largest: int
+    smallest: int
     total: int
     rows: int
     rank: int
     tables: int
+
+    @classmethod
+    def of(cls, spread: Words, rank: int, tables: int) -> Demand:
+        """What chunks of these aligned lengths ask for."""
+        least, most, total = int(spread.min()), int(spread.max()), int(spread.sum())
+        return cls(most, max(1, least), total, len(spread), rank, tables)
+
+    def rows_in(self, size: int) -> int:
+        """Return the most rows of a wave that holds `size` decoded bytes."""
+        return min(self.rows, MOST_ROWS, max(1, size // self.smallest))
 
 
 def stage_factor(program: Program) -> float:
@@ -104,8 +135,17 @@ def stage_factor(program: Program) -> float:
     )
 
 
-def fit(device: Device, program: Program, demand: Demand, memory: int) -> tuple[Sizes, int]:
+def fit(sizes_of: Callable[[int], Sizes], demand: Demand, options: Options) -> tuple[Sizes, int]:
     """Return the largest waves that fit a budget, and how many of them are in flight.
+
+    Parameters
+    ----------
+    sizes_of
+        The parts of a wave that holds so many decoded bytes.
+    demand
+        What the rows ask for.
+    options
+        The budgets.
 
     Raises
     ------
@@ -116,36 +156,54 @@ def fit(device: Device, program: Program, demand: Demand, memory: int) -> tuple[
     size = int(aligned(max(demand.largest, wanted)))
     while True:
         slots = 1 if size >= demand.total else SLOTS
-        sizes = _sizes(device, program, demand, size)
-        if slots * sizes.total + demand.tables <= memory:
+        sizes = sizes_of(size)
+        if _over(sizes, slots, demand, options) is None:
             return sizes, slots
         if size <= demand.largest:
             break
         # Rounded down, so that it shrinks until it is the largest chunk.
         size = max(demand.largest, size * 7 // 8 // ALIGNMENT * ALIGNMENT)
-    least = sizes.total + demand.tables
-    if least <= memory:
+    over = _over(sizes, 1, demand, options)
+    if over is None:
         return sizes, 1
+    name, least, limit = over
     raise LimitError(
-        f"a chunk of {demand.largest} bytes needs {least} bytes of device memory, more than "
-        f"the {memory} that `memory` allows; raise it, or read on the CPU",
+        f"a chunk of {demand.largest} bytes needs {least} bytes of {name} memory, more than the "
+        f"{limit} that the options allow; raise `{name}`, or use the CPU",
         size=least,
-        limit=memory,
+        limit=limit,
+        argument=name,
     )
 
 
-def _sizes(device: Device, program: Program, demand: Demand, size: int) -> Sizes:
-    """The parts of a wave that holds `size` decoded bytes."""
-    rows = min(demand.rows, MOST_ROWS)
+def _over(
+    sizes: Sizes, slots: int, demand: Demand, options: Options
+) -> tuple[str, int, int] | None:
+    """The budget that so many waves exceed, what they need and what there is."""
+    needs = {
+        "memory": slots * sizes.total + demand.tables,
+        # The tables go through pinned memory before the waves have theirs.
+        "pinned": max(slots * sizes.pinned, demand.tables),
+    }
+    for name, need in needs.items():
+        if need > getattr(options, name):
+            return name, need, getattr(options, name)
+    return None
+
+
+def read_sizes(device: Device, program: Program, demand: Demand, size: int) -> Sizes:
+    """Return the parts of a wave of a read that holds `size` decoded bytes."""
+    rows = demand.rows_in(size)
     # Compressors whose scratch grows with the number of streams get fewer.
     per_stream = 16_384 if Format.ZSTD in program.formats else 4096
     streams = rows + size // per_stream + 16
     decoded = size if program.frame or program.filters else 0
     temps = [device.decode_temp_bytes(format, streams, size, decoded) for format in program.formats]
     arrays = _ROW_ARRAYS + _FILTER_ARRAYS * (len(program.filters) + 1)
-    row_bytes = 8 * (_ROW_COLUMNS + _AXIS_COLUMNS * demand.rank + arrays)
+    row_bytes = 8 * (ROW_COLUMNS + AXIS_COLUMNS * demand.rank + arrays)
     return Sizes(
-        staging=int(aligned(size + rows * 32 + 4096)),
+        # Containers of blocks are up to a 128th longer than their content.
+        staging=int(aligned(size + size // 128 + rows * 64 + 4096)),
         decoded=decoded,
         sides=(2 if program.filters else 1) if decoded else 0,
         temp=int(aligned(max(temps, default=0))),
@@ -192,8 +250,7 @@ class Slot:
         self.event: Event = None
         self.memory: Memory = device.alloc(sizes.total)
         try:
-            pinned = sizes.staging + sizes.table + sizes.results
-            self.pinned: PinnedMemory = device.alloc_pinned(pinned)
+            self.pinned: PinnedMemory = device.alloc_pinned(sizes.pinned)
         except BaseException:
             self.memory.free()
             raise
@@ -213,9 +270,14 @@ class Slot:
         return self.memory.address + self.sizes.staging + number * self.sizes.decoded
 
     @property
-    def temp(self) -> int:
-        """Address of the decoders' scratch."""
+    def encoded(self) -> int:
+        """Address of what encoders make."""
         return self.side(self.sizes.sides)
+
+    @property
+    def temp(self) -> int:
+        """Address of the codecs' scratch."""
+        return self.encoded + self.sizes.encoded
 
     @property
     def sums(self) -> int:
@@ -235,3 +297,18 @@ class Slot:
         start = self.sizes.staging + self.sizes.table
         memory = self.pinned.array[start : start + self.sizes.results]
         return Packer(memory, self.sums + self.sizes.sums + self.sizes.table)
+
+    def send(self, device: Device, used: int, stream: Stream) -> None:
+        """Queue the copy of the table's first bytes to the device."""
+        start = self.sizes.staging
+        device.to_device(
+            self.sums + self.sizes.sums, self.pinned.array[start : start + used], stream
+        )
+
+    def fetch(self, device: Device, used: int, stream: Stream) -> None:
+        """Queue the copy of the results' first bytes to the host."""
+        if not used:
+            return
+        start = self.sizes.staging + self.sizes.table
+        address = self.sums + self.sizes.sums + self.sizes.table
+        device.to_host(self.pinned.array[start : start + used], address, stream)

@@ -29,16 +29,21 @@ class Target:
         Bytes of an element.
     fill
         The bytes of the fill value.
+    cast
+        Where elements become another type: the letters of both types, and bytes of the result's.
     """
 
     address: int
     strides: tuple[int, ...]
     item: int
     fill: bytes
+    cast: tuple[int, int, int] | None = None
 
     @property
     def variant(self) -> str:
         """The placing kernels' name for elements of this size and alignment."""
+        if self.cast:
+            return "cast"
         everything = (self.address, *self.strides)
         fits = self.item in {1, 2, 4, 8, 16} and all(n % self.item == 0 for n in everything)
         return str(self.item) if fits else "any"
@@ -102,16 +107,10 @@ class Wave:
         staged = slot.staging[: self._staged.used]
         if len(staged):
             device.to_device(slot.memory.address, staged, copying)
-        start = slot.sizes.staging
-        packed = slot.pinned.array[start : start + table.used]
-        device.to_device(slot.sums + slot.sizes.sums, packed, copying)
+        slot.send(device, table.used, copying)
         device.wait(computing, device.record(copying))
         queue.run()
-        if results.used:
-            start += slot.sizes.table
-            back = slot.pinned.array[start : start + results.used]
-            address = slot.sums + slot.sizes.sums + slot.sizes.table
-            device.to_host(back, address, computing)
+        slot.fetch(device, results.used, computing)
         slot.event = device.record(computing)
 
     def settle(self) -> Words:
@@ -245,6 +244,7 @@ class Wave:
             target.address,
             unit,
             target.item,
+            *(target.cast or ()),
         )
         kernel = f"scatter_{target.variant}"
         if ends[-1]:

@@ -2,45 +2,22 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections import deque
-from collections.abc import Iterator
+import functools
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from blazarr import _core
-from blazarr.cuda.device import Device, Event, Stream, Words
+from blazarr.cuda.base import WINDOW_ROWS, Report, Run
+from blazarr.cuda.device import Device, Event, Words
 from blazarr.cuda.options import Options
 from blazarr.cuda.program import Program
 from blazarr.cuda.rows import Rows, Staged, State
-from blazarr.cuda.slots import Demand, Slot, aligned, fit, stage_factor
+from blazarr.cuda.slots import Demand, Slot, aligned, fit, read_sizes, stage_factor
 from blazarr.cuda.wave import Target, Wave
-
-# Rows of a selection that are planned at once, and bytes of their tables.
-WINDOW_ROWS = 65_536
-
-
-@dataclass
-class Report:
-    """What a read did.
-
-    Attributes
-    ----------
-    waves
-        How many waves it took.
-    device_rows, host_rows, absent_rows
-        Chunks that the device decoded (or only placed), that the host decoded, that were filled.
-    retried
-        Chunks that the device could not decode, so that the host did.
-    """
-
-    waves: int = 0
-    device_rows: int = 0
-    host_rows: int = 0
-    absent_rows: int = 0
-    retried: int = 0
+from blazarr.errors import CorruptError, UnsupportedError
 
 
 @dataclass
@@ -52,15 +29,52 @@ class _Window:
     host: Any
 
 
-class WaveRead:
+def rows_of(
+    array: _core.Array,
+    selection: Any,
+    strides: Sequence[int],
+    options: Options,
+    *,
+    missing_is_error: bool = False,
+) -> Iterator[Rows]:
+    """Yield the rows of a selection, a window at a time.
+
+    Parameters
+    ----------
+    array
+        What is read.
+    selection
+        As the core takes it.
+    strides
+        Of the result, in bytes.
+    options
+        The budget.
+    missing_is_error
+        Whether chunks that are not there are an error.
+    """
+    first: int | None = 0
+    while first is not None:
+        core = _core.wave_rows(
+            array,
+            selection,
+            list(strides),
+            first,
+            rows=WINDOW_ROWS,
+            nbytes=max(1, options.memory // 8),
+            missing_is_error=missing_is_error,
+        )
+        if len(core):
+            yield Rows.of(core)
+        first = core.next
+
+
+class WaveRead(Run[Wave]):
     """One read on a device: `issue` queues it all but the end, `finish` waits and checks.
 
     Parameters
     ----------
     device
         Where it runs.
-    array
-        What is read.
     program
         What the device undoes of the array's chain.
     options
@@ -72,34 +86,23 @@ class WaveRead:
     def __init__(
         self,
         device: Device,
-        array: _core.Array,
         program: Program,
         options: Options,
         target: Target,
     ) -> None:
-        self.device = device
-        self.array = array
+        super().__init__(device)
         self.program = program
         self.options = options
         self.target = target
-        self.report = Report()
-        self._copying: Stream = None
-        self._computing: Stream = None
-        self._flying: deque[Wave] = deque()
-        self._free: list[Slot] = []
-        self._slots: list[Slot] = []
-        self._tables: Any = None
+        # Numbers of rows that turned out to be absent.
+        self.absent: list[Words] = []
         self._window: _Window | None = None
 
-    def issue(self, selection: Any, after: Event = None, missing_is_error: bool = False) -> None:
-        """Queue the read; its first work waits for an event."""
+    def issue(self, windows: Iterable[Rows], after: Event = None) -> None:
+        """Queue the read of rows, a window of them at a time; the first work waits for an event."""
         with self._cleaning_up():
-            self._copying, self._computing = self.device.stream(), self.device.stream()
-            if after is not None:
-                # Memory from a pool may still be in use on the stream that it was last freed on.
-                self.device.wait(self._copying, after)
-                self.device.wait(self._computing, after)
-            for rows in self._windows(selection, missing_is_error):
+            self._begin(after)
+            for rows in windows:
                 self._settle_all()
                 self._open(rows)
                 self._run()
@@ -115,48 +118,14 @@ class WaveRead:
         self._close()
         return self.report
 
-    @contextlib.contextmanager
-    def _cleaning_up(self) -> Iterator[None]:
-        try:
-            yield
-        except BaseException:
-            for stream in (self._copying, self._computing):
-                # A device that fails may fail here too; memory is given back all the same.
-                with contextlib.suppress(Exception):
-                    if stream is not None:
-                        self.device.drain(stream)
-            self._close()
-            raise
-
-    def _windows(self, selection: Any, missing_is_error: bool) -> Iterator[Rows]:
-        first: int | None = 0
-        while first is not None:
-            core = _core.wave_rows(
-                self.array,
-                selection,
-                list(self.target.strides),
-                first,
-                rows=WINDOW_ROWS,
-                nbytes=max(1, self.options.memory // 8),
-                missing_is_error=missing_is_error,
-            )
-            if len(core):
-                yield Rows.of(core)
-            first = core.next
-
     def _open(self, rows: Rows) -> None:
         """Take memory for the waves of some rows."""
         self._close()
         spread = self._spread(rows.decoded)
-        tables = rows.tables.nbytes
-        demand = Demand(int(spread.max()), int(spread.sum()), len(rows), rows.rank, tables)
-        sizes, slots = fit(self.device, self.program, demand, self.options.memory)
-        if tables:
-            self._tables = self.device.alloc(tables)
-            self._upload(rows.tables)
-        for _ in range(slots):
-            self._slots.append(Slot(self.device, sizes))
-        self._free = list(self._slots)
+        demand = Demand.of(spread, rows.rank, rows.tables.nbytes)
+        sizes_of = functools.partial(read_sizes, self.device, self.program, demand)
+        sizes, slots = fit(sizes_of, demand, self.options)
+        self._take_memory(sizes, slots, rows.tables)
         self._window = _Window(rows, np.arange(len(rows)), self._for_host(rows))
 
     def _spread(self, decoded: Words) -> Words:
@@ -164,20 +133,19 @@ class WaveRead:
         spread: Words = aligned((decoded * stage_factor(self.program)).astype(np.int64))
         return spread
 
-    def _upload(self, tables: Any) -> None:
-        pinned = self.device.alloc_pinned(tables.nbytes)
-        try:
-            pinned.array[:] = tables.view(np.uint8)
-            self.device.to_device(self._tables.address, pinned.array, self._computing)
-            self.device.drain(self._computing)
-        finally:
-            pinned.free()
-
     def _for_host(self, rows: Rows) -> Any:
         """Which rows the host decodes, decided before anything is read."""
         program, options = self.program, self.options
         if program.frame is None:
             return np.full(len(rows), bool(program.reason))
+        if program.device_only:
+            if options.strict and not program.checked:
+                raise UnsupportedError(
+                    f"chunks of codec {program.frame!r} are decoded by a GPU only, and carry no "
+                    "checksum; read them without `strict`",
+                    codec=program.frame,
+                )
+            return np.zeros(len(rows), bool)
         host = rows.decoded < options.crossover
         one_stream_each = program.frame in ("zstd", "gzip", "zlib")
         if one_stream_each and np.count_nonzero(~host) < options.least_streams:
@@ -209,15 +177,15 @@ class WaveRead:
             )
         )
         self._again(window, numbers, staged)
+        self.absent.append(numbers[staged.state == State.ABSENT])
         live = np.flatnonzero(~np.isin(staged.state, (State.DEFERRED, State.FOR_HOST)))
         if not len(live):
             # What has no room alone when encoded is decoded straight into its place.
             window.host[numbers[:1]] = True
             self._free.append(slot)
             return
-        tables = self._tables.address if self._tables else 0
         wave = Wave(self.device, slot, window.rows, numbers, staged, program=self.program)
-        wave.issue(live, self.target, tables, self._copying, self._computing)
+        wave.issue(live, self.target, self._tables_at, self._copying, self._computing)
         self._flying.append(wave)
         self._count(staged.state[live])
 
@@ -248,22 +216,24 @@ class WaveRead:
         self._free.append(wave.slot)
         if len(failed):
             assert self._window is not None
+            if self.program.device_only:
+                raise self._damaged(int(failed[0]))
             self.report.retried += len(failed)
             self.report.device_rows -= len(failed)
             self._window.host[failed] = True
             self._window.pending = np.concatenate([self._window.pending, failed])
+
+    def _damaged(self, number: int) -> CorruptError:
+        """The error of a chunk that no CPU can look at."""
+        assert self._window is not None
+        key, chunk = self._window.rows.core.place(number)
+        codec = self.program.frame
+        return CorruptError(
+            f"{codec}: the device could not decode the chunk", key=key, chunk=chunk, codec=codec
+        )
 
     def _settle_all(self) -> None:
         while self._flying:
             self._settle(self._flying.popleft())
             if self._window is not None and len(self._window.pending):
                 self._run()
-
-    def _close(self) -> None:
-        self._flying.clear()
-        for slot in self._slots:
-            slot.free()
-        self._slots, self._free = [], []
-        if self._tables is not None:
-            self._tables.free()
-            self._tables = None

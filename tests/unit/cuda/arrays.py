@@ -6,11 +6,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from blazarr import _core
+from blazarr.cuda.encode_waves import WaveWrite
+from blazarr.cuda.encoding import encode_program_of
 from blazarr.cuda.host import HostDevice
 from blazarr.cuda.options import Options
 from blazarr.cuda.program import program_of
+from blazarr.cuda.repeats import without_repeats
 from blazarr.cuda.wave import Target
-from blazarr.cuda.waves import WaveRead
+from blazarr.cuda.waves import WaveRead, rows_of
 from blazarr.indexing import parse_getitem
 
 # Everything on the device, however small.
@@ -35,11 +38,33 @@ class Case:
         item = self.data.dtype.itemsize
         target = Target(out.ctypes.data, out.strides, item, self.fill)
         program = program_of(self.chain, device.formats)
-        read = WaveRead(device, self.array, program, options, target)
-        read.issue(selection.core(), **kwargs)
+        read = WaveRead(device, program, options, target)
+        read.issue(rows_of(self.array, selection.core(), out.strides, options, **kwargs))
         report = read.finish()
         assert device.allocated == 0
         return out.reshape(selection.result_shape), report
+
+    def write(self, key, value, *, device=None, options=ALL, elide=True):
+        """Write to a selection through waves; return what the write did."""
+        device = HostDevice() if device is None else device
+        selection = parse_getitem(key, self.data.shape)
+        value = np.broadcast_to(np.asarray(value, self.data.dtype), selection.result_shape)
+        selection, value = without_repeats(
+            selection, value.reshape(selection.flat_shape), np.asarray
+        )
+        source = Target(value.ctypes.data, value.strides, self.data.dtype.itemsize, self.fill)
+        program = encode_program_of(self.chain, device.encodes)
+        write = WaveWrite(device, self.array, program, options, source, elide=elide)
+        write.run(selection.core())
+        assert device.allocated == 0
+        return write.report
+
+    def on_cpu(self):
+        """The whole array, read by the core."""
+        out = np.zeros(self.data.shape, self.data.dtype)
+        view = out if out.dtype.kind in "biufc" else out.view(f"V{out.dtype.itemsize}")
+        self.array.read(parse_getitem(..., out.shape).core(), view)
+        return out
 
 
 def case(data, chunks, chain, *, fill=0, written=True, store=None):

@@ -1,9 +1,11 @@
 """What `blazarr.cuda.gpu` uses of cupy and nvCOMP, over the host device: late streams and all."""
 
 import ctypes
+import sys
 import types
 
 import numpy as np
+import pytest
 
 from blazarr.cuda.host import HostDevice
 
@@ -60,6 +62,9 @@ class Device:
     def __exit__(self, *_):
         pass
 
+    def synchronize(self):
+        pass
+
 
 class Pointer:
     def __init__(self, nbytes, flags=0):
@@ -70,23 +75,24 @@ class Pointer:
         self.memory.free()
 
 
-class FakeArray:
+class FakeArray(np.ndarray):
     """A numpy array that says it is on a device."""
 
-    def __init__(self, host):
-        self.host = host
-
-    shape = property(lambda self: self.host.shape)
-    dtype = property(lambda self: self.host.dtype)
-    strides = property(lambda self: self.host.strides)
-    data = property(lambda self: types.SimpleNamespace(ptr=self.host.ctypes.data))
-    __cuda_array_interface__ = property(lambda self: self.host.__array_interface__)
-
-    def reshape(self, shape):
-        return FakeArray(self.host.reshape(shape))
+    data = property(lambda self: types.SimpleNamespace(ptr=self.ctypes.data))
+    device = property(lambda self: types.SimpleNamespace(id=0))
+    __cuda_array_interface__ = property(lambda self: self.__array_interface__)
 
     def get(self):
-        return self.host
+        return self.view(np.ndarray)
+
+    def set(self, array):
+        self[...] = array
+
+
+def to_device(array, *args, **kwargs):
+    if isinstance(array, FakeArray):
+        return array
+    return np.array(array, *args, **kwargs).view(FakeArray)
 
 
 class Function:
@@ -122,11 +128,18 @@ def copy_async(target, source, nbytes, kind, stream):
 class Nvcomp:
     version = (6, 0)
 
-    def temp_bytes(self, format, count, largest, total):
-        return HOST.decode_temp_bytes(format, count, largest, total)
+    def temp_bytes(self, format, count, largest, total, *, encoding=False):
+        asked = HOST.encode_temp_bytes if encoding else HOST.decode_temp_bytes
+        return asked(format, count, largest, total)
 
     def decode(self, format, batch, stream):
         HOST.decode(format, batch, STREAMS[stream])
+
+    def bound(self, format, largest):
+        return HOST.encode_bound(format, largest)
+
+    def encode(self, format, batch, tuning, stream):
+        HOST.encode(format, batch, tuning, STREAMS[stream])
 
 
 runtime = types.SimpleNamespace(
@@ -141,9 +154,15 @@ runtime = types.SimpleNamespace(
 
 module = types.ModuleType("cupy")
 module.__version__ = "14.0"
-module.empty = lambda shape, dtype: FakeArray(np.full(shape, 0x5A, dtype))
-module.asarray = lambda array: array if isinstance(array, FakeArray) else FakeArray(array.copy())
-module.asnumpy = FakeArray.get
+module.ndarray = FakeArray
+module.empty = lambda *args, **kwargs: np.full_like(np.empty(*args, **kwargs), 0x5A).view(FakeArray)
+module.asarray = module.array = module.asanyarray = to_device
+module.ascontiguousarray = lambda array: np.ascontiguousarray(array).view(FakeArray)
+module.asnumpy = lambda array: np.array(array).view(np.ndarray)
+module.frombuffer = lambda *args, **kwargs: to_device(np.frombuffer(*args, **kwargs))
+module.concatenate = lambda *args, **kwargs: to_device(np.concatenate(*args, **kwargs))
+module.broadcast_to = lambda array, shape: np.broadcast_to(array, shape, subok=True)
+module.from_dlpack = lambda array: np.from_dlpack(array.on_host).view(FakeArray)
 module.cuda = types.SimpleNamespace(
     Stream=Stream,
     Event=Event,
@@ -154,3 +173,28 @@ module.cuda = types.SimpleNamespace(
     function=types.SimpleNamespace(Module=Module),
     runtime=runtime,
 )
+
+
+ALLOCATORS = [Pointer]
+
+
+def set_allocator(allocator):
+    ALLOCATORS.append(allocator)
+
+
+module.cuda.set_allocator = set_allocator
+module.cuda.alloc_pinned_memory = lambda nbytes: memoryview(bytearray(nbytes))
+module.cuda.get_allocator = lambda: ALLOCATORS[-1]
+
+
+@pytest.fixture
+def cupy(monkeypatch):
+    """A machine with two pretended GPUs."""
+    from blazarr.cuda import gpu, nvcomp
+
+    monkeypatch.setitem(sys.modules, "cupy", module)
+    monkeypatch.setattr(nvcomp, "installed", Nvcomp)
+    monkeypatch.setattr(gpu, "compiled", lambda major, capability: b"kernels")
+    gpu.cuda_device.cache_clear()
+    yield module
+    gpu.cuda_device.cache_clear()

@@ -8,24 +8,20 @@ import numpy as np
 import pytest
 
 import blazarr
-from blazarr.cuda import gpu, info, nvcomp
+from blazarr.cuda import info
 from blazarr.cuda.array import CudaArray
 from blazarr.cuda.options import Options
-from blazarr.errors import CorruptError, SelectionError, UnsupportedError
+from blazarr.errors import CorruptError, ReadOnlyError, SelectionError, UnsupportedError
 from tests.unit.cuda import fake_cupy
 from tests.unit.cuda.arrays import noise
 
 OPTIONS = Options(memory=4 << 20, crossover=0, least_streams=0)
 
 
-@pytest.fixture(autouse=True)
-def cupy(monkeypatch):
-    monkeypatch.setitem(sys.modules, "cupy", fake_cupy.module)
-    monkeypatch.setattr(nvcomp, "installed", fake_cupy.Nvcomp)
-    monkeypatch.setattr(gpu, "compiled", lambda major, capability: b"kernels")
-    gpu.cuda_device.cache_clear()
-    yield fake_cupy.module
-    gpu.cuda_device.cache_clear()
+pytestmark = pytest.mark.usefixtures("cupy")
+
+# A fixture.
+cupy = fake_cupy.cupy
 
 
 @pytest.fixture
@@ -62,18 +58,118 @@ def test_out_is_filled_or_refused(array, cupy):
     out = cupy.empty((60,), np.dtype("f4"))
     assert handle.read(np.s_[:, 7], out=out) is out
     assert (out.get() == array[:, 7]).all()
-    for shape, dtype in (((59,), "f4"), ((60,), "f8")):
+    assert (handle.read(np.s_[:, 7], out=out[::-1])[::-1] == out).all()
+    for shape, dtype in (((59,), "f4"), ((60,), "i4")):
         with pytest.raises(SelectionError):
             handle.read(np.s_[:, 7], out=cupy.empty(shape, np.dtype(dtype)))
 
 
-def test_values_from_a_device_are_written(array, cupy):
+def test_elements_become_another_type_while_they_are_placed(array, cupy):
+    handle = CudaArray(array, "cuda", OPTIONS)
+    for dtype in ("f8", "f2", "i4", "u1", "?"):
+        found = handle.read(np.s_[::3, 7:], dtype=dtype)
+        assert found.dtype == dtype
+        assert (found.get() == array[::3, 7:].astype(dtype)).all(), dtype
+    out = cupy.empty((500,), np.dtype("f8"))
+    assert (handle.read(3, out=out).get() == array[3]).all()
+    with pytest.raises(UnsupportedError, match="complex128"):
+        handle.read(dtype="c16")
+    with pytest.raises(SelectionError):
+        handle.read(3, out=out, dtype="f4")
+
+
+class OnlyDlpack:
+    """An array of another library."""
+
+    def __init__(self, on_host):
+        self.on_host = on_host
+
+    def __dlpack_device__(self):
+        return 2, 0
+
+
+def test_values_from_anywhere_are_written(array, cupy):
     handle = CudaArray(array, "cuda", OPTIONS)
     value = np.arange(500, dtype="f4")
     handle[4] = cupy.asarray(value)
     handle[5] = 1
-    assert (array[4] == value).all()
-    assert (array[5] == 1).all()
+    handle[6] = OnlyDlpack(value + 1)
+    handle[7] = list(range(500))
+    handle[8:10] = cupy.asarray(value.astype("i8")[None])
+    expected = np.stack([value, np.ones(500), value + 1, value, value, value])
+    assert (array[4:10] == expected).all()
+    for wrong in (np.zeros(3), np.zeros((2, 500))):
+        with pytest.raises(SelectionError, match="nothing was written"):
+            handle[4] = cupy.asarray(wrong)
+    assert (array[4:10] == expected).all()
+
+
+def test_whole_chunks_are_encoded_on_the_device(cupy):
+    made = blazarr.create_array(
+        {},
+        shape=(64, 300),
+        chunks=(16, 128),
+        dtype="f4",
+        filters=None,
+        compressors=[{"name": "numcodecs.shuffle"}, {"name": "zstd"}, {"name": "crc32c"}],
+    )
+    handle = CudaArray(made, "cuda", OPTIONS)
+    data = noise((64, 300), "f4")
+    report = handle.write(..., cupy.asarray(data))
+    assert (report.device_rows, report.host_rows, report.retried) == (12, 0, 0)
+    assert (made[:] == data).all()
+    report = handle.write(np.s_[8:], cupy.asarray(data[8:] + 1))
+    assert (report.device_rows, report.host_rows) == (9, 3)
+    assert (made[8:] == data[8:] + 1).all()
+    assert (made[:8] == data[:8]).all()
+
+
+def test_every_way_to_select_reads_and_writes(array):
+    handle = CudaArray(array, "cuda", OPTIONS)
+    expected = array[:]
+    rows, columns = np.array([3, 40, 40, 1]), np.array([7, 7, 499, 0])
+    mask = np.zeros((60, 500), bool)
+    mask[3, ::7] = mask[59, 5] = True
+    ways = [
+        ("oindex", (rows, columns), np.ix_(rows, columns)),
+        ("vindex", (rows, columns), (rows, columns)),
+        ("vindex", mask, mask),
+        ("blocks", np.s_[1, 2:], np.s_[16:32, 256:]),
+    ]
+    for number, (way, key, index) in enumerate(ways, 1):
+        brackets = getattr(handle, way)
+        assert (brackets[key].get() == expected[index]).all(), way
+        brackets[key] = number
+        expected[index] = number
+        assert (array[:] == expected).all(), way
+    named = [
+        ("basic", np.s_[3:9, ::-1], np.s_[3:9, ::-1]),
+        ("orthogonal", (rows, columns), np.ix_(rows, columns)),
+        ("coordinate", (rows, columns), (rows, columns)),
+        ("mask", mask, mask),
+        ("block", np.s_[0, 0], np.s_[:16, :128]),
+    ]
+    for name, key, index in named:
+        value = np.arange(expected[index].size).reshape(expected[index].shape)
+        getattr(handle, f"set_{name}_selection")(key, value)
+        expected[index] = value
+        found = getattr(handle, f"get_{name}_selection")(key)
+        assert (found.get() == expected[index]).all(), name
+        assert (array[:] == expected).all(), name
+
+
+def test_a_handle_sees_a_new_shape(array):
+    handle = CudaArray(array, "cuda", OPTIONS)
+    array.resize((70, 500))
+    array[69] = 5
+    assert handle.shape == (70, 500)
+    assert (handle[69].get() == 5).all()
+
+
+def test_arrays_for_reading_are_not_written(array):
+    handle = blazarr.open_array(array.store_path.store, mode="r").to("cuda")
+    with pytest.raises(ReadOnlyError):
+        handle[3] = 1
 
 
 def test_single_chunks_decoded_and_encoded(array):

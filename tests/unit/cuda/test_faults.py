@@ -9,9 +9,14 @@ import pytest
 
 import blazarr
 from blazarr import _core
+from blazarr.cuda.encode_waves import WaveWrite
+from blazarr.cuda.encoding import encode_program_of
 from blazarr.cuda.engine import WaveEngine
 from blazarr.cuda.host import HostDevice
 from blazarr.cuda.options import Options
+from blazarr.cuda.program import program_of
+from blazarr.cuda.wave import Target
+from blazarr.cuda.waves import WaveRead, rows_of
 from blazarr.errors import CorruptError
 from blazarr.indexing import parse_getitem
 from tests.unit.cuda.arrays import ALL, case, noise
@@ -162,3 +167,27 @@ def test_huge_arrays_have_offsets_of_64_bits():
     array[(1 << 39) + 5 : (1 << 39) + 9] = 1
     out, _ = read(array, np.s_[(1 << 39) : (1 << 39) + 12], Options(crossover=0, least_streams=0))
     assert out.tolist() == [9] * 5 + [1] * 4 + [9] * 3
+
+
+def test_results_and_values_go_past_four_gigabytes():
+    # Rows that lie 5 GiB apart in memory of which only these are ever touched.
+    data = noise((3, 3000), "i4")
+    chain = {"steps": [{"id": "shuffle", "elementsize": 4}, {"id": "zstd", "level": 1}]}
+    made = case(data, (2, 1000), chain)
+    apart = 5 << 30
+    memory = np.zeros(2 * apart + 4 * 3000, "u1")
+    sparse = np.ndarray(data.shape, "i4", memory, strides=(apart, 4))
+    target = Target(sparse.ctypes.data, sparse.strides, 4, made.fill)
+    device = HostDevice()
+    read = WaveRead(device, program_of(chain, device.formats), ALL, target)
+    selection = parse_getitem(..., data.shape).core()
+    read.issue(rows_of(made.array, selection, sparse.strides, ALL))
+    assert read.finish().device_rows == 6
+    assert (sparse == data).all()
+    again = case(data, (2, 1000), chain, written=False)
+    write = WaveWrite(
+        device, again.array, encode_program_of(chain, device.encodes), ALL, target, elide=True
+    )
+    write.run(selection)
+    assert write.report.device_rows == 6
+    assert (again.on_cpu() == data).all()

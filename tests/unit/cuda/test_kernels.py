@@ -172,6 +172,61 @@ def test_unscale_divides_as_numpy_does(launch, rng, stored, wide):
     np.testing.assert_array_equal(out, (encoded / 3.7 + -1234.5).astype(wide))
 
 
+TYPES = ["?", "i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "f2", "f4", "f8"]
+
+
+@pytest.mark.parametrize("stored", TYPES)
+@pytest.mark.parametrize("wanted", TYPES)
+def test_scatter_cast_is_astype(launch, rng, stored, wanted):
+    stored, wanted = np.dtype(stored), np.dtype(wanted)
+    data = rng.integers(0, 256, 8 * 3000).astype(np.uint8)[: 3000 * stored.itemsize].view(stored)
+    data = data.astype("u1").astype("?") if stored.kind == "b" else data
+    if stored.kind == "f" and wanted.kind in "iu":
+        # Floats out of an integer's range are undefined in C, and so in numpy.
+        data = rng.uniform(0, 127, 3000).astype(stored)
+    elif stored.kind == "f":
+        near = np.array([0, -0.0, 1, 65504, 65519.99, 65520, 6e-8, 2.9e-8, 3e-8, np.inf, 6.1e-5])
+        with np.errstate(over="ignore"):
+            data = np.concatenate([data, near.astype(stored), -near.astype(stored)])
+    count = len(data)
+    head = [data.ctypes.data, 0, 0, count, data.nbytes, 0, 1, 1]
+    table = words([*head, count, stored.itemsize, wanted.itemsize, -1, -1])
+    out, ends = np.zeros(count, wanted), ends_of(words([count]))
+    kinds = ord(stored.kind), ord(wanted.kind), wanted.itemsize
+    launch("scatter_cast", table, 1, ends, 1, words([0]), out, 0, stored.itemsize, *kinds)
+    with np.errstate(all="ignore"):
+        expected = data.astype(wanted)
+    if wanted.kind == "f":
+        assert (np.isnan(out) == np.isnan(expected)).all()
+        out, expected = out[~np.isnan(out)], expected[~np.isnan(expected)]
+    assert out.tobytes() == expected.tobytes()
+
+
+def test_fill_and_differ_know_a_pattern(launch, rng):
+    for size in [1, 2, 3, 8, 16]:
+        pattern = rng.integers(0, 256, size).astype(np.uint8)
+        rows = [np.zeros(n * size, np.uint8) for n in (1, 700, 5000)]
+        where, lengths = words([row.ctypes.data for row in rows]), words(list(map(len, rows)))
+        launch("fill", where, lengths, ends_of(lengths), 3, pattern, size)
+        for row in rows:
+            np.testing.assert_array_equal(
+                row.reshape(-1, size), np.tile(pattern, (len(row) // size, 1))
+            )
+        rows[1][-1] ^= 1
+        marks = np.zeros(3, np.uint32)
+        launch("differ", where, lengths, ends_of(lengths), 3, pattern, size, marks)
+        assert marks.tolist() == [0, 1, 0]
+
+
+@pytest.mark.parametrize("dtype", ["u1", "i2", "u4", "i8"])
+def test_differences_are_numpys(launch, rng, dtype):
+    data = rng.integers(-(1 << 62), 1 << 62, 9000).astype(dtype)
+    out, counts = np.zeros_like(data), words([9000])
+    places = words([data.ctypes.data]), words([out.ctypes.data])
+    launch("differences", *places, counts, ends_of(counts), 1, data.itemsize)
+    np.testing.assert_array_equal(out, np.diff(data, prepend=np.zeros(1, dtype)))
+
+
 def crc32c(data):
     table = checks.remainders(checks.CRC32C).tolist()
     crc = 0xFFFFFFFF
@@ -238,7 +293,7 @@ def test_the_same_under_sanitizers(tmp_path):
     ).stdout.strip()
     if not Path(runtime).is_absolute():
         pytest.skip("the compiler has no address sanitizer")
-    environment = os.environ | {
+    environment = {k: v for k, v in os.environ.items() if k != "BLAZARR_GPU_WHEELS"} | {
         "BLAZARR_KERNELS": str(library),
         "BLAZARR_KERNEL_ROUNDS": "15",
         "LD_PRELOAD": runtime,

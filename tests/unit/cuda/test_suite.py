@@ -1,4 +1,4 @@
-"""The random tests of arrays, with every read through the wave executor over the host device."""
+"""The random tests of arrays, with every read and write through the wave executor over the host device."""
 
 from blazarr.nodes import state
 from tests.gpu import through_waves
@@ -10,6 +10,7 @@ def test_random_arrays_through_waves(monkeypatch):
     before = dict(through_waves.counts)
     random_arrays()
     made = {name: n - before[name] for name, n in through_waves.counts.items()}
-    assert made["device"] > 0
-    assert made["absent"] > 0
-    assert made["waves"] > made["reads"]
+    for call in ("read", "write"):
+        for what in ("device", "host", "absent"):
+            assert made[f"{call} {what}"] > 0, (call, what)
+        assert made[f"{call} waves"] > made[f"{call} calls"]

@@ -1,7 +1,6 @@
-"""zarr-python's buffers on a GPU, over a pretended cupy."""
+"""zarr-python's arrays decoded on a GPU, over a pretended cupy and the host device."""
 
 import sys
-import types
 
 import numpy as np
 import pytest
@@ -9,40 +8,141 @@ import zarr
 import zarr.core.buffer.gpu as buffers
 
 import blazarr
-from blazarr.errors import UnsupportedError
+from blazarr.cuda import Options
+from blazarr.cuda.waves import WaveRead
+from blazarr.errors import CorruptError, UnsupportedError
+from tests.unit.cuda import fake_cupy
+from tests.unit.cuda.arrays import noise
+
+# A fixture.
+cupy = fake_cupy.cupy
+OPTIONS = Options(memory=4 << 20, crossover=0, least_streams=0)
+KEYS = [
+    np.s_[:],
+    np.s_[3:17, ::2],
+    np.s_[5],
+    np.s_[7, 8],
+    np.s_[19:],
+]
+CHAINS = {
+    "zstd": {"compressors": zarr.codecs.ZstdCodec()},
+    "blosc": {"compressors": zarr.codecs.BloscCodec(cname="lz4", shuffle="shuffle")},
+    "gzip": {"compressors": [zarr.codecs.GzipCodec(), zarr.codecs.Crc32cCodec()]},
+    "plain": {"compressors": None},
+    "shards": {"shards": (20, 30), "compressors": zarr.codecs.ZstdCodec()},
+    "shards plain": {"shards": (10, 10), "compressors": None},
+}
 
 
-class OnDevice(np.ndarray):
-    """A numpy array that says it is on a device."""
+@pytest.fixture
+def reads(monkeypatch, cupy):
+    """The reads that went through the wave executor."""
+    monkeypatch.setattr(buffers, "cp", cupy)
+    made = []
+    finish = WaveRead.finish
 
-    __cuda_array_interface__ = property(lambda self: self.__array_interface__)
+    def spy(self):
+        made.append(finish(self))
+        return made[-1]
 
-
-def to_device(array, *args, **kwargs):
-    return np.array(array, *args, **kwargs).view(OnDevice)
-
-
-PRETENDED = types.ModuleType("cupy")
-PRETENDED.asarray = PRETENDED.array = PRETENDED.asanyarray = to_device
-PRETENDED.asnumpy = lambda array: np.array(array).view(np.ndarray)
-PRETENDED.frombuffer = lambda *args, **kwargs: to_device(np.frombuffer(*args, **kwargs))
-PRETENDED.concatenate = lambda *args, **kwargs: to_device(np.concatenate(*args, **kwargs))
-PRETENDED.empty = lambda *args, **kwargs: np.empty(*args, **kwargs).view(OnDevice)
+    monkeypatch.setattr(WaveRead, "finish", spy)
+    return made
 
 
-def test_arrays_of_zarr_python_are_read_to_the_device(monkeypatch):
-    monkeypatch.setitem(sys.modules, "cupy", PRETENDED)
-    monkeypatch.setattr(buffers, "cp", PRETENDED)
-    data = np.arange(600, dtype="f4").reshape(20, 30)
-    store = zarr.storage.MemoryStore()
-    zarr.create_array(store, shape=(20, 30), shards=(10, 10), chunks=(5, 5), dtype="f4")[:] = data
-    before = zarr.config.get("buffer"), zarr.config.get("codec_pipeline.path")
-    with blazarr.configure_gpu(async_concurrency=3):
+def stored(store, name, **kwargs):
+    data = noise((40, 60), "f4")
+    made = {"chunks": (5, 5), "fill_value": 3} | CHAINS[name] | kwargs
+    array = zarr.create_array(store, shape=(40, 60), dtype="f4", **made)
+    array[:, :50] = data[:, :50]
+    data[:, 50:] = 3
+    return data
+
+
+class Other(zarr.storage.WrapperStore):
+    """A store that blazarr does not know."""
+
+
+STORES = {
+    "memory": lambda path: zarr.storage.MemoryStore(),
+    "folder": lambda path: zarr.storage.LocalStore(path / "a"),
+    "other": lambda path: Other(zarr.storage.MemoryStore()),
+}
+
+
+@pytest.mark.parametrize("name", CHAINS)
+@pytest.mark.parametrize("place", STORES)
+def test_selections_are_decoded_into_the_result(name, place, reads, tmp_path):
+    store = STORES[place](tmp_path)
+    data = stored(store, name)
+    with blazarr.configure_gpu(OPTIONS):
+        array = zarr.open_array(store, mode="r")
+        for number, key in enumerate(KEYS, 1):
+            found = array[key]
+            assert isinstance(found, fake_cupy.FakeArray) or np.ndim(found) == 0
+            assert (np.asarray(found) == data[key]).all(), key
+            assert len(reads) == number
+        assert (array.oindex[[3, 1, 39], 7:60:9] == data[[3, 1, 39], 7:60:9]).all()
+        assert (array.vindex[[3, 1, 39], [7, 7, 59]] == data[[3, 1, 39], [7, 7, 59]]).all()
+    assert sum(report.device_rows for report in reads) > 0
+    assert sum(report.absent_rows for report in reads) > 0
+    assert all(report.host_rows == report.retried == 0 for report in reads)
+
+
+def test_everything_is_put_back(reads, cupy):
+    names = ("buffer", "ndbuffer", "codec_pipeline", "async")
+    before = {
+        name: dict(zarr.config.get(name))
+        if name in {"codec_pipeline", "async"}
+        else zarr.config.get(name)
+        for name in names
+    }
+    allocator = cupy.cuda.get_allocator()
+
+    def mine(nbytes):
+        return fake_cupy.Pointer(nbytes)
+
+    with blazarr.configure_gpu(OPTIONS, async_concurrency=3, allocator=mine):
         assert zarr.config.get("async.concurrency") == 3
-        found = zarr.open_array(store, mode="r")[3:17, ::2]
-    assert isinstance(found, OnDevice)
-    assert (found == data[3:17, ::2]).all()
-    assert (zarr.config.get("buffer"), zarr.config.get("codec_pipeline.path")) == before
+        assert cupy.cuda.get_allocator() is mine
+    assert {name: zarr.config.get(name) for name in names} == before
+    called = blazarr.configure_gpu()
+    assert zarr.config.get("codec_pipeline.gpu")["memory"] == 1 << 30
+    called.restore()
+    called.restore()
+    assert {name: zarr.config.get(name) for name in names} == before
+    assert cupy.cuda.get_allocator() is allocator
+
+
+def test_budgets_and_damage_are_those_of_other_reads(reads):
+    store = zarr.storage.MemoryStore()
+    data = stored(store, "gzip", chunks=(20, 60))
+    small = Options(memory=100_000, crossover=0, least_streams=0)
+    with blazarr.configure_gpu(small):
+        array = zarr.open_array(store, mode="r")
+        assert (array[:] == data).all()
+        store._store_dict["c/1/0"] = buffers.Buffer.from_bytes(b"nothing")
+        with pytest.raises(CorruptError):
+            array[:]
+
+
+def test_types_without_a_gpu_form_are_read_on_the_cpu(reads):
+    store = zarr.storage.MemoryStore()
+    data = np.arange(30, dtype=">i4")
+    zarr.create_array(store, shape=(30,), chunks=(10,), dtype=">i4")[:] = data
+    with blazarr.configure_gpu(OPTIONS):
+        assert (zarr.open_array(store, mode="r")[:] == data).all()
+
+
+def test_what_is_written_from_the_gpu_is_read_everywhere(reads, cupy):
+    store = zarr.storage.MemoryStore()
+    data = noise((40, 60), "f4")
+    with blazarr.configure_gpu(OPTIONS):
+        array = zarr.create_array(store, shape=(40, 60), chunks=(7, 9), dtype="f4")
+        array[:] = cupy.asarray(data)
+        array[3] = cupy.asarray(np.ones(60, "f4"))
+        data[3] = 1
+        assert (array[:] == data).all()
+    assert (zarr.open_array(store, mode="r")[:] == data).all()
 
 
 def test_without_cupy_nothing_is_set(monkeypatch):

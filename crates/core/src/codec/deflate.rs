@@ -1,4 +1,4 @@
-//! What gzip and zlib share: libdeflate, with one decompressor and one compressor kept per thread.
+//! What gzip, zlib and bare deflate share: libdeflate, with one decompressor and one compressor kept per thread.
 
 use std::cell::RefCell;
 use std::ffi::c_void;
@@ -17,6 +17,7 @@ pub(super) const MAX_RATIO: usize = 1032;
 pub(super) enum Format {
     Gzip,
     Zlib,
+    Raw,
 }
 
 impl Format {
@@ -24,6 +25,7 @@ impl Format {
         match self {
             Format::Gzip => "gzip",
             Format::Zlib => "zlib",
+            Format::Raw => "deflate",
         }
     }
 }
@@ -130,6 +132,7 @@ unsafe fn decode_member(
     let run = match format {
         Format::Gzip => ffi::libdeflate_gzip_decompress_ex,
         Format::Zlib => ffi::libdeflate_zlib_decompress_ex,
+        Format::Raw => ffi::libdeflate_deflate_decompress_ex,
     };
     let (mut used, mut made) = (0, 0);
     let result = DECOMPRESSOR.with_borrow_mut(|slot| {
@@ -187,6 +190,7 @@ pub(super) fn encode(
     let bound = match format {
         Format::Gzip => ffi::libdeflate_gzip_compress_bound,
         Format::Zlib => ffi::libdeflate_zlib_compress_bound,
+        Format::Raw => ffi::libdeflate_deflate_compress_bound,
     };
     // SAFETY: without a compressor the function tells a bound for all levels.
     let room = unsafe { bound(std::ptr::null_mut(), src.len()) };
@@ -213,6 +217,7 @@ pub(super) unsafe fn encode_into(
     let run = match format {
         Format::Gzip => ffi::libdeflate_gzip_compress,
         Format::Zlib => ffi::libdeflate_zlib_compress,
+        Format::Raw => ffi::libdeflate_deflate_compress,
     };
     COMPRESSOR.with_borrow_mut(|slot| {
         let handle = compressor(format, level, slot)?;

@@ -4,6 +4,7 @@
 //! is hostile: no length in it is believed before it was checked against what is there.
 
 pub mod bitround;
+pub mod blocks;
 pub mod blosc;
 pub mod chain;
 pub mod checksum;
@@ -13,6 +14,7 @@ mod element;
 pub mod fixedscaleoffset;
 pub mod gzip;
 pub mod lz4;
+pub mod native;
 pub mod packbits;
 pub mod planes;
 pub mod shuffle;

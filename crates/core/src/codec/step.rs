@@ -5,12 +5,14 @@ use std::sync::Arc;
 use serde::Deserialize;
 
 use super::bitround::BitRound;
+use super::blocks::{Blocks, Inner};
 use super::blosc::{Blosc, Compressor, Filter};
 use super::checksum::{Algorithm, Checksum, Location};
 use super::delta::Delta;
 use super::fixedscaleoffset::{FixedScaleOffset, Scalar};
 use super::gzip::Gzip;
 use super::lz4::Lz4;
+use super::native::Native;
 use super::packbits::PackBits;
 use super::shuffle::Shuffle;
 use super::swap::Swap;
@@ -35,6 +37,16 @@ pub enum StepSpec {
     },
     Lz4 {
         acceleration: i32,
+    },
+    Blocks {
+        codec: Inner,
+        block: usize,
+        /// What a device is told; nothing to the core.
+        #[serde(default)]
+        tuning: Option<serde_json::Value>,
+    },
+    Nvcomp {
+        codec: Inner,
     },
     Blosc {
         cname: Compressor,
@@ -124,6 +136,8 @@ impl StepSpec {
             StepSpec::Gzip { level } => Arc::new(Gzip::new(*level)?),
             StepSpec::Zlib { level } => Arc::new(Zlib::new(*level)?),
             StepSpec::Lz4 { acceleration } => Arc::new(Lz4::new(*acceleration)?),
+            StepSpec::Blocks { codec, block, .. } => Arc::new(Blocks::new(*codec, *block)?),
+            StepSpec::Nvcomp { codec } => Arc::new(Native { inner: *codec }),
             StepSpec::Blosc {
                 cname,
                 clevel,

@@ -1,5 +1,6 @@
 //! Bytes that somebody else fetched, and new ones that somebody else will store, as a store of one key.
 
+use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
 use bytes::Bytes;
@@ -82,6 +83,46 @@ impl Store for Handed {
 
     fn get_many(&self, requests: &[Request]) -> Result<Vec<Option<Bytes>>> {
         let what = format!("{} ranges were asked of bytes at hand", requests.len());
+        Err(Error::Internal(what))
+    }
+}
+
+/// Several keys at hand, as a store for reading.
+#[derive(Debug, Default)]
+pub struct HandedKeys {
+    keys: HashMap<String, Handed>,
+}
+
+impl HandedKeys {
+    pub fn new(keys: impl IntoIterator<Item = (String, Handed)>) -> HandedKeys {
+        HandedKeys {
+            keys: keys.into_iter().collect(),
+        }
+    }
+}
+
+impl Store for HandedKeys {
+    fn get(&self, key: &str, hint: usize, buf: &mut Vec<u8>) -> Result<Option<Fetched>> {
+        match self.keys.get(key) {
+            Some(handed) => handed.get(key, hint, buf),
+            None => Ok(None),
+        }
+    }
+
+    fn open(&self, key: &str) -> Result<Option<Box<dyn Object + '_>>> {
+        match self.keys.get(key) {
+            Some(handed) => handed.open(key),
+            None => Ok(None),
+        }
+    }
+
+    fn update(
+        &self,
+        key: &str,
+        _wants_current: bool,
+        _edit: &mut dyn FnMut(Option<&dyn Object>) -> Result<Edit>,
+    ) -> Result<Option<Vec<u8>>> {
+        let what = format!("{key:?} is at hand for reading, and was to be written");
         Err(Error::Internal(what))
     }
 }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::indexes::{AHEAD, read_indexes};
 use crate::arena::lease;
 use crate::array::Array;
 use crate::codec::chain::{Chain, Sharding};
@@ -57,6 +58,19 @@ pub struct Row {
     /// The first element: in the decoded chunk, and in the result, in bytes.
     pub src: i64,
     pub dst: i64,
+    /// How much of the chunk the selection takes, where it is to be written.
+    pub cover: Cover,
+}
+
+/// How much of a chunk a write replaces.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Cover {
+    #[default]
+    Part = 0,
+    /// All that lies in the array, of a chunk that reaches over its end.
+    Inside = 1,
+    Whole = 2,
 }
 
 /// Some rows of a selection.
@@ -64,6 +78,8 @@ pub struct Row {
 pub struct Rows {
     pub rows: Vec<Row>,
     pub keys: Vec<String>,
+    /// Of each key whether it is a shard that is not there.
+    pub missing: Vec<bool>,
     pub held: Vec<Arc<Vec<u8>>>,
     /// Axes that each row has in the columns below; at least 1.
     pub rank: usize,
@@ -84,10 +100,9 @@ pub struct Rows {
 pub struct Request<'r> {
     pub array: &'r Array,
     pub store: &'r dyn Store,
-    pub selection: &'r Selection,
-    /// Of the result, in bytes.
-    pub strides: &'r [isize],
     pub missing_is_error: bool,
+    /// Whether the rows are to be written, so that nothing is looked up.
+    pub writing: bool,
 }
 
 /// A shard on the way down to its inner chunks.
@@ -99,26 +114,59 @@ enum Found<'f> {
 }
 
 impl Rows {
-    /// The rows from job `first` on.
-    pub fn new(request: Request<'_>, first: usize, limit: Limit) -> Result<Rows> {
-        let Request {
-            array, selection, ..
-        } = request;
-        selection.check(&array.shape)?;
-        let plan = Plan::new(&array.grid, selection)?;
+    /// The rows of `selection` from job `first` on; `strides` are the result's, in bytes.
+    pub fn new(
+        request: Request<'_>,
+        selection: &Selection,
+        strides: &[isize],
+        first: usize,
+        limit: Limit,
+    ) -> Result<Rows> {
+        selection.check(&request.array.shape)?;
+        let plan = Plan::new(&request.array.grid, selection)?;
+        Rows::planned(request, &plan, strides, first, limit)
+    }
+
+    /// No rows yet, of so many axes.
+    pub fn empty(rank: usize) -> Rows {
+        Rows {
+            rank: rank.max(1),
+            ..Rows::default()
+        }
+    }
+
+    /// Adds the rows of one key.
+    pub fn add(&mut self, request: Request<'_>, target: &Target<'_>) -> Result<()> {
+        self.keys.push(target.key.to_owned());
+        self.missing.push(false);
+        self.stored(request, target)
+    }
+
+    /// The same where the selection was planned.
+    pub fn planned(
+        request: Request<'_>,
+        plan: &Plan,
+        strides: &[isize],
+        first: usize,
+        limit: Limit,
+    ) -> Result<Rows> {
+        let array = request.array;
         let mut rows = Rows {
-            rank: selection.picks.len().max(1),
             jobs: plan.jobs(),
             next: first,
-            ..Rows::default()
+            ..Rows::empty(strides.len())
         };
         // SAFETY: this view is only asked for its strides; nothing is read or written through it.
-        let out = unsafe { View::new(std::ptr::null_mut(), request.strides) };
+        let out = unsafe { View::new(std::ptr::null_mut(), strides) };
         let mut job = Job::default();
         let goes_on = |rows: &Rows| {
             rows.next == first || (rows.rows.len() < limit.rows && rows.bytes() < limit.bytes)
         };
         while rows.next < plan.jobs() && goes_on(&rows) {
+            if (rows.next - first).is_multiple_of(AHEAD) {
+                let ahead = rows.next..plan.jobs().min(rows.next.saturating_add(AHEAD));
+                read_indexes(request, plan, &out, ahead);
+            }
             plan.job(rows.next, &mut job);
             let mut key = String::new();
             array.key(&job.coords, &mut key);
@@ -126,13 +174,12 @@ impl Rows {
             let target = Target {
                 chain: &array.chain,
                 grid: &array.grid,
-                plan: &plan,
+                plan,
                 job: &job,
                 out: &out,
                 key: &key,
             };
-            rows.keys.push(key.clone());
-            rows.stored(request, &target)?;
+            rows.add(request, &target)?;
             rows.next += 1;
         }
         Ok(rows)
@@ -152,6 +199,9 @@ impl Rows {
         let Some(sharding) = &target.chain.shard else {
             return self.row(request, target, Source::Key(self.key()));
         };
+        if request.writing {
+            return self.shard(request, target, sharding, &Found::Absent);
+        }
         if !target.chain.steps.is_empty() {
             let max = target
                 .chain
@@ -159,7 +209,7 @@ impl Rows {
             let mut buffer = Vec::new();
             let fetched = request.store.get(target.key, max, &mut buffer)?;
             return match fetched {
-                None => self.shard(request, target, sharding, &Found::Absent),
+                None => self.no_shard(request, target, sharding),
                 Some(Fetched::Buffered) => self.encoded_shard(request, target, sharding, &buffer),
                 Some(Fetched::Shared(bytes)) => {
                     self.encoded_shard(request, target, sharding, &bytes)
@@ -167,9 +217,21 @@ impl Rows {
             };
         }
         match request.store.open(target.key)? {
-            None => self.shard(request, target, sharding, &Found::Absent),
+            None => self.no_shard(request, target, sharding),
             Some(object) => self.shard(request, target, sharding, &Found::Open(&*object, 0)),
         }
+    }
+
+    fn no_shard(
+        &mut self,
+        request: Request<'_>,
+        target: &Target<'_>,
+        sharding: &Sharding,
+    ) -> Result<()> {
+        if let Some(missing) = self.missing.last_mut() {
+            *missing = true;
+        }
+        self.shard(request, target, sharding, &Found::Absent)
     }
 
     /// A shard with codecs after it: it is decoded and held.
@@ -301,8 +363,15 @@ impl Rows {
         }
         let axes = walk.axes.iter().zip(target.out.axes());
         self.axes(axes.map(|((count, src), dst)| (*count, src, dst)));
+        let cover = match request.writing {
+            true if !target.is_covered() => Cover::Part,
+            true if target.clipped() != shape => Cover::Inside,
+            true => Cover::Whole,
+            false => Cover::Part,
+        };
         self.rows.push(Row {
             source,
+            cover,
             key: self.key(),
             coords: target.job.coords.clone().into(),
             decoded,

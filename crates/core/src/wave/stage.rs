@@ -6,14 +6,15 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use bytes::Bytes;
 
+use super::fetch::fetch;
 use super::rows::{Row, Rows, Source, leaf};
-use super::streams::{ALIGNMENT, Format, FrameCodec, Planes, Stream};
+use super::streams::{ALIGNMENT, FrameCodec, Planes, Stream};
 use crate::arena::{Arena, lease, room};
 use crate::array::Array;
 use crate::codec::Size;
 use crate::codec::chain::{self, Chain, DecodeError, Decoded};
 use crate::error::{Error, Result};
-use crate::io::{ByteRange, Request, Store};
+use crate::io::Store;
 use crate::pool::parallel_for;
 
 /// The executor's memory, handed out from its start.
@@ -143,31 +144,7 @@ impl Stager<'_> {
         let Some(batch) = self.store.batch() else {
             return Ok(None);
         };
-        let mut fetched = vec![None; self.order.rows.len()];
-        let (mut at, mut requests) = (Vec::new(), Vec::new());
-        for (n, &row) in self.order.rows.iter().enumerate() {
-            let (key, range) = match self.rows.rows[row].source {
-                Source::Key(key) => (key, ByteRange::Whole),
-                Source::Part { key, offset, len } => (key, ByteRange::Span { offset, len }),
-                Source::Absent | Source::Held { .. } => continue,
-            };
-            at.push(n);
-            requests.push(Request {
-                key: self.rows.keys[key].clone(),
-                range,
-            });
-        }
-        for (at, requests) in at.chunks(batch.max(1)).zip(requests.chunks(batch.max(1))) {
-            let answers = self.store.get_many(requests)?;
-            if answers.len() != requests.len() {
-                let what = "the store gave another number of answers than of requests";
-                return Err(Error::Internal(what.into()));
-            }
-            for (&n, answer) in at.iter().zip(answers) {
-                fetched[n] = answer;
-            }
-        }
-        Ok(Some(fetched))
+        fetch(self.store, self.rows, self.order.rows, batch).map(Some)
     }
 
     fn row(&self, n: usize, fetched: Option<Option<Bytes>>, arena: &mut Arena) -> Result<Staged> {
@@ -345,16 +322,16 @@ impl Stager<'_> {
         }
         for stream in &mut frame.streams {
             stream.offset += bytes.start;
-            if stream.format == Format::Deflate && !self.align(stream) {
+            if !self.align(stream) {
                 return Ok(Staged::ForHost);
             }
         }
         Ok(Staged::Frame(frame.streams, frame.planes))
     }
 
-    /// Moves a stream that has to begin at a multiple of 4 bytes and does not.
+    /// Moves a stream that does not begin where its decoder wants it.
     fn align(&self, stream: &mut Stream) -> bool {
-        if stream.offset.is_multiple_of(4) {
+        if stream.offset.is_multiple_of(stream.format.alignment()) {
             return true;
         }
         let from = stream.offset..stream.offset + stream.len;

@@ -3,8 +3,10 @@
 //! A frame that is damaged, or of a kind that only a full decoder reads, gives `None`: the CPU then decodes it, and
 //! names what is wrong.
 
+use crate::codec::blocks::{self, Inner};
 use crate::codec::blosc::layout::{Layout, decompress, layout};
 use crate::codec::blosc::{Compressor, Filter};
+use crate::codec::native;
 use crate::codec::{CodecError, CodecErrorKind};
 
 /// The format of one stream.
@@ -19,14 +21,29 @@ pub enum Format {
     /// Without zlib's header and trailer.
     Deflate = 4,
     Snappy = 5,
+    Gdeflate = 6,
+    Ans = 7,
+    Bitcomp = 8,
+    Cascaded = 9,
 }
 
 impl Format {
     pub fn from_number(number: u8) -> Option<Format> {
-        use Format::{Deflate, Gzip, Lz4, Snappy, Stored, Zstd};
-        [Stored, Zstd, Lz4, Gzip, Deflate, Snappy]
-            .into_iter()
-            .find(|format| *format as u8 == number)
+        use Format::{Ans, Bitcomp, Cascaded, Deflate, Gdeflate, Gzip, Lz4, Snappy, Stored, Zstd};
+        [
+            Stored, Zstd, Lz4, Gzip, Deflate, Snappy, Gdeflate, Ans, Bitcomp, Cascaded,
+        ]
+        .into_iter()
+        .find(|format| *format as u8 == number)
+    }
+
+    /// What a device wants the start of a stream to be a multiple of.
+    pub fn alignment(self) -> usize {
+        match self {
+            Format::Deflate | Format::Gdeflate => 4,
+            Format::Ans | Format::Bitcomp | Format::Cascaded => ALIGNMENT,
+            _ => 1,
+        }
     }
 }
 
@@ -98,6 +115,9 @@ pub enum FrameCodec {
     Gzip,
     Zlib,
     Blosc,
+    Blocks(Inner),
+    /// nvCOMP's own container.
+    Native(Inner),
 }
 
 impl FrameCodec {
@@ -108,7 +128,10 @@ impl FrameCodec {
             "gzip" => FrameCodec::Gzip,
             "zlib" => FrameCodec::Zlib,
             "blosc" => FrameCodec::Blosc,
-            _ => return None,
+            _ => match name.strip_prefix("nvcomp-") {
+                Some(inner) => FrameCodec::Native(Inner::from_name(inner)?),
+                None => FrameCodec::Blocks(Inner::from_name(name)?),
+            },
         })
     }
 
@@ -128,6 +151,13 @@ impl FrameCodec {
             FrameCodec::Gzip => gzip(src, decoded),
             FrameCodec::Zlib => zlib(src, decoded),
             FrameCodec::Blosc => blosc(src, decoded),
+            FrameCodec::Blocks(inner) => {
+                let found = blocks::blocks(src).ok()?;
+                in_blocks(inner, found, decoded, true)
+            }
+            FrameCodec::Native(inner) => {
+                in_blocks(inner, native::blocks(src).ok()?, decoded, false)
+            }
         }
     }
 }
@@ -135,9 +165,9 @@ impl FrameCodec {
 /// What every kind of stream may ask for.
 pub const ALIGNMENT: usize = 16;
 
-const ZLIB_HEADER: usize = 2;
+pub(super) const ZLIB_HEADER: usize = 2;
 
-fn word(bytes: &[u8], at: usize) -> Option<u32> {
+pub(super) fn word(bytes: &[u8], at: usize) -> Option<u32> {
     bytes
         .get(at..)
         .and_then(|rest| rest.first_chunk::<4>())
@@ -284,6 +314,41 @@ fn blosc(src: &[u8], decoded: usize) -> Option<Frame> {
     Some(Frame { streams, planes })
 }
 
+/// A container of blocks, each a stream of its own; those as long as their content may be that.
+fn in_blocks(
+    inner: Inner,
+    found: Vec<blocks::Block>,
+    decoded: usize,
+    may_be_stored: bool,
+) -> Option<Frame> {
+    let format = match inner {
+        Inner::Snappy => Format::Snappy,
+        Inner::Deflate => Format::Deflate,
+        Inner::Gdeflate => Format::Gdeflate,
+        Inner::Ans => Format::Ans,
+        Inner::Bitcomp => Format::Bitcomp,
+        Inner::Cascaded => Format::Cascaded,
+    };
+    if found.last().map_or(0, |block| block.decoded.end) != decoded {
+        return None;
+    }
+    let stream = |block: blocks::Block| Stream {
+        format: match may_be_stored && block.is_stored() {
+            true => Format::Stored,
+            false => format,
+        },
+        offset: block.encoded.start,
+        len: block.encoded.len(),
+        to: block.decoded.start,
+        decoded: block.decoded.len(),
+        check: Check::default(),
+    };
+    Some(Frame {
+        streams: found.into_iter().map(stream).collect(),
+        planes: Planes::default(),
+    })
+}
+
 fn planes(found: &Layout) -> Planes {
     let kind = match found.filter {
         Filter::NoShuffle => return Planes::default(),
@@ -303,7 +368,7 @@ pub fn decode(format: Format, src: &[u8], dst: &mut [u8]) -> Result<(), CodecErr
         Format::Zstd => Compressor::Zstd,
         Format::Lz4 => Compressor::Lz4,
         Format::Snappy => Compressor::Snappy,
-        Format::Stored | Format::Gzip | Format::Deflate => {
+        _ => {
             let what = format!("streams of format {format:?} are not decoded here");
             return Err(CodecError::new("stream", CodecErrorKind::Config, what));
         }

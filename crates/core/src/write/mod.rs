@@ -3,6 +3,7 @@
 //! Chunks that the selection covers are encoded without reading what is there; others are read, changed and written
 //! back under the store's own guard against other writers.
 
+pub mod made;
 mod shard;
 
 use crate::arena::{Arena, lease, room};
@@ -19,6 +20,8 @@ use crate::pool::parallel_for;
 use crate::selection::Selection;
 use crate::target::Target;
 use crate::view::View;
+
+use made::Made;
 
 /// How a write is to be done.
 #[derive(Clone, Copy, Debug)]
@@ -38,7 +41,11 @@ pub fn write(
 ) -> Result<()> {
     selection.check(&array.shape)?;
     let plan = Plan::new(&array.grid, selection)?;
-    let writer = Writer { array, options };
+    let writer = Writer {
+        array,
+        options,
+        made: None,
+    };
     parallel_for(plan.jobs(), options.threads, &|n| {
         let mut arena = lease();
         plan.job(n, &mut arena.job);
@@ -51,11 +58,13 @@ pub fn write(
 pub(crate) struct Writer<'w> {
     pub array: &'w Array,
     pub options: Options,
+    /// Chunks that need no more than storing.
+    pub made: Option<Made<'w>>,
 }
 
 impl Writer<'_> {
     /// One job of the outermost plan: `arena.job`.
-    fn job(
+    pub fn job(
         &self,
         plan: &Plan,
         store: &dyn Store,
@@ -86,7 +95,7 @@ impl Writer<'_> {
         let back = store.update(target.key, target.needs_old(), &mut |old| {
             let mut encoded = std::mem::take(&mut arena.encoded);
             let old = old.filter(|_| target.needs_old());
-            Ok(match self.edit(target, old, arena, &mut encoded)? {
+            Ok(match self.edit(target, 0, old, arena, &mut encoded)? {
                 true => Edit::Put(encoded),
                 false => Edit::Delete,
             })
@@ -95,21 +104,34 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Makes the new bytes of a chunk or shard in `encoded`; `false` where it is to be absent.
+    /// Makes the new bytes of a chunk or shard in `encoded`; `false` where it is to be absent. `leaf` is the number of
+    /// its first chunk among those that were made.
     fn edit(
+        &self,
+        target: &Target<'_>,
+        leaf: usize,
+        old: Option<&dyn Object>,
+        arena: &mut Arena,
+        encoded: &mut Vec<u8>,
+    ) -> Result<bool> {
+        match (&target.chain.shard, self.made) {
+            (Some(sharding), _) => self.edit_shard(target, leaf, sharding, old, encoded),
+            (None, Some(made)) => self.edit_made(made, target, leaf, old, arena, encoded),
+            (None, None) => self.edit_leaf(target, old, arena, encoded),
+        }
+    }
+
+    fn edit_leaf(
         &self,
         target: &Target<'_>,
         old: Option<&dyn Object>,
         arena: &mut Arena,
         encoded: &mut Vec<u8>,
     ) -> Result<bool> {
-        match &target.chain.shard {
-            Some(sharding) => self.edit_shard(target, sharding, old, encoded),
-            None if target.chain.steps.is_empty() => {
-                self.edit_plain_chunk(target, old, arena, encoded)
-            }
-            None => self.edit_chunk(target, old, arena, encoded),
+        if target.chain.steps.is_empty() {
+            return self.edit_plain_chunk(target, old, arena, encoded);
         }
+        self.edit_chunk(target, old, arena, encoded)
     }
 
     /// Without codecs the chunk is put together where its bytes are stored from.

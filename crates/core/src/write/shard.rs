@@ -2,6 +2,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
+use super::made::first_leaves;
 use super::{Writer, whole};
 use crate::arena::{lease, room};
 use crate::codec::chain::{self, Sharding};
@@ -38,6 +39,7 @@ impl Writer<'_> {
     pub fn edit_shard(
         &self,
         target: &Target<'_>,
+        leaf: usize,
         sharding: &Sharding,
         old: Option<&dyn Object>,
         encoded: &mut Vec<u8>,
@@ -48,9 +50,9 @@ impl Writer<'_> {
                 let stored = whole(object, &mut arena.fetched)?;
                 let decoded = decode_shard(target, self.array.item, stored)?;
                 let old = InMemory::new(target.key, &decoded);
-                self.edit_plain_shard(target, sharding, Some(&old), encoded)?
+                self.edit_plain_shard(target, leaf, sharding, Some(&old), encoded)?
             }
-            _ => self.edit_plain_shard(target, sharding, old, encoded)?,
+            _ => self.edit_plain_shard(target, leaf, sharding, old, encoded)?,
         };
         if encoded.is_empty() {
             return Ok(false);
@@ -69,6 +71,7 @@ impl Writer<'_> {
     fn edit_plain_shard(
         &self,
         target: &Target<'_>,
+        leaf: usize,
         sharding: &Sharding,
         old: Option<&dyn Object>,
         encoded: &mut Vec<u8>,
@@ -83,7 +86,11 @@ impl Writer<'_> {
             None => None,
         };
         let mut slots = kept_slots(target.key, count, old.as_ref())?;
-        self.encode_inner(target, sharding, &inner, old.as_ref(), &mut slots)?;
+        let leaves = match self.made {
+            Some(_) => first_leaves(target, sharding, &inner, leaf)?,
+            None => Vec::new(),
+        };
+        self.encode_inner(target, sharding, &inner, &leaves, old.as_ref(), &mut slots)?;
         encoded.clear();
         if slots.iter().all(|slot| matches!(slot, Slot::Absent)) {
             return Ok(());
@@ -98,6 +105,7 @@ impl Writer<'_> {
         target: &Target<'_>,
         sharding: &Sharding,
         inner: &Inner,
+        leaves: &[usize],
         old: Option<&Old<'_>>,
         slots: &mut [Slot],
     ) -> Result<()> {
@@ -108,13 +116,14 @@ impl Writer<'_> {
             let out = target.out.part(inner.plan.parts(&job));
             let chunk = inner.target(sharding, &job, &out, target.key);
             let at = inner.grid.linear(&job.coords);
+            let leaf = leaves.get(number).copied().unwrap_or(0);
             let before = old
                 .filter(|_| !chunk.is_whole())
                 .and_then(|old| Some((old, old.index.entry(at)?)));
             let mut bytes = Vec::new();
             let mut arena = lease();
             let stored = match before {
-                None => self.edit(&chunk, None, &mut arena, &mut bytes)?,
+                None => self.edit(&chunk, leaf, None, &mut arena, &mut bytes)?,
                 Some((old, (offset, len))) => {
                     let mut fetched = Vec::new();
                     let stored = match old.object.in_memory() {
@@ -126,7 +135,7 @@ impl Writer<'_> {
                         }
                     };
                     let old = InMemory::new(target.key, stored);
-                    self.edit(&chunk, Some(&old), &mut arena, &mut bytes)?
+                    self.edit(&chunk, leaf, Some(&old), &mut arena, &mut bytes)?
                 }
             };
             let slot = if stored {

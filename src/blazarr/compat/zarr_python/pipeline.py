@@ -145,8 +145,13 @@ class BlazarrCodecPipeline(CodecPipeline):
         if session is None:
             return await self.own.read(items, out, drop_axes)
         target: Any = out.as_ndarray_like()
+        asked, on_gpu = items, settings.gpu()
+        if on_gpu is not None:
+            from blazarr.compat.zarr_python.device import on_device
+
+            session, asked = on_device(session, items, target, on_gpu)
         memory = session.room(out.shape, target)
-        work = _Work.of(session, items, memory, drop_axes)
+        work = _Work.of(session, asked, memory, drop_axes)
         if work is None:
             self._refuse("a selection has a form that only numpy knows")
             return await self.own.read(items, out, drop_axes)

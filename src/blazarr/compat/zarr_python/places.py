@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
-from zarr.core.buffer import Buffer, default_buffer_prototype
+from zarr.core.buffer import Buffer, cpu
 from zarr.storage import LocalStore, MemoryStore, StorePath, ZipStore
 
 from blazarr.compat.zarr_python.archives import read_entries
@@ -108,7 +108,8 @@ class Memory:
         for number in chunks.partial():
             data[number] = _bytes(stored.get(items[number][0].path))
         encoded = await run(_encoding(items, chunks, data, run.threads))
-        buffer = default_buffer_prototype().buffer
+        # In the host's memory, where arrays on a GPU are read from too.
+        buffer = cpu.Buffer
         for item, new in zip(items, encoded, strict=True):
             if new is None:
                 stored.pop(item[0].path, None)

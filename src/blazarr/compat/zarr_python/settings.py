@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from zarr.core.config import config
 
 
@@ -24,6 +26,12 @@ def strict() -> bool:
 def validate_checksums() -> bool:
     """Whether checksums of chunks are verified."""
     return _pipeline().get("validate_checksums") is not False
+
+
+def gpu() -> dict[str, Any] | None:
+    """Options of reads to a GPU; None where `configure_gpu` was not called."""
+    section: dict[str, Any] | None = config.get("codec_pipeline").get("gpu")
+    return section
 
 
 def _pipeline() -> dict[str, int | bool | None]:

@@ -1,4 +1,4 @@
-// Filters undone between decompression and placing.
+// Filters: undone between decompression and placing, done before compression.
 #pragma once
 #include "planes.cuh"
 
@@ -40,6 +40,15 @@ DEVICE void add_runs(const u64* data, const i64* counts, const u64* sums, const 
                sum = static_cast<T>(sum + values[k]);
                values[k] = sum;
              }
+           });
+}
+
+template <class T>
+DEVICE void subtract(const u64* from, const u64* to, const i64* counts, const i64* ends, i64 rows) {
+  for_each(ends, rows, [&](i64 row) { return counts[row]; },
+           [&](i64 row, i64 k) {
+             const T* values = reinterpret_cast<const T*>(from[row]);
+             reinterpret_cast<T*>(to[row])[k] = static_cast<T>(values[k] - (k ? values[k - 1] : T(0)));
            });
 }
 

@@ -1,4 +1,5 @@
 // The kernels by name. Every argument is a pointer or a 64-bit integer.
+#include "cast.cuh"
 #include "checks.cuh"
 #include "filters.cuh"
 #include "place.cuh"
@@ -44,6 +45,21 @@ KERNEL gather_any(const i64* table, i64 rank, const i64* ends, i64 rows, const i
            });
 }
 
+// Elements of up to 8 bytes that become another type; `from` and `to` are numpy's letters, `size` bytes of the result.
+KERNEL scatter_cast(const i64* table, i64 rank, const i64* ends, i64 rows, const i64* tables, u8* out,
+                    i64 unit, i64 item, i64 from, i64 to, i64 size) {
+  const i64 width = AXES + rank * AXIS;
+  for_each(ends, rows, [&](i64 row) { return table[row * width + ELEMENTS]; },
+           [&](i64 row, i64 number) {
+             const i64* columns = table + row * width;
+             const Offsets at = locate(columns, rank, tables, number);
+             const Shuffled chunk = shuffled(columns);
+             u8 bytes[8];
+             for (i64 i = 0; i < item; i++) bytes[i] = chunk.byte(at.src + swapped(i, unit));
+             put(out + at.dst, bits_as(number_of(bytes, from, item), to, size), size);
+           });
+}
+
 // Runs of bytes from place to place.
 KERNEL copy(const u64* from, const u64* to, const i64* lengths, const i64* ends, i64 rows) {
   for_each(ends, rows, [&](i64 row) { return lengths[row]; },
@@ -73,6 +89,24 @@ KERNEL shuffle(const u64* from, const u64* to, const i64* lengths, const i64* en
            });
 }
 
+// Every chunk filled with repetitions of a pattern of `size` bytes.
+KERNEL fill(const u64* to, const i64* lengths, const i64* ends, i64 rows, const u8* pattern, i64 size) {
+  for_each(ends, rows, [&](i64 row) { return lengths[row]; },
+           [&](i64 row, i64 k) {
+             reinterpret_cast<u8*>(to[row])[k] = pattern[k - quotient(k, size) * size];
+           });
+}
+
+// Marks the rows that are not such repetitions throughout. Threads may write the same mark at once.
+KERNEL differ(const u64* data, const i64* lengths, const i64* ends, i64 rows, const u8* pattern, i64 size,
+              u32* marks) {
+  for_each(ends, rows, [&](i64 row) { return lengths[row]; },
+           [&](i64 row, i64 k) {
+             const u8 byte = reinterpret_cast<const u8*>(data[row])[k];
+             if (byte != pattern[k - quotient(k, size) * size]) marks[row] = 1;
+           });
+}
+
 KERNEL reverse_units(const u64* data, const i64* counts, const i64* ends, i64 rows, i64 unit) {
   for_each(ends, rows, [&](i64 row) { return counts[row]; },
            [&](i64 row, i64 k) {
@@ -83,6 +117,16 @@ KERNEL reverse_units(const u64* data, const i64* counts, const i64* ends, i64 ro
                bytes[unit - 1 - i] = first;
              }
            });
+}
+
+// Each integer less the one before.
+KERNEL differences(const u64* from, const u64* to, const i64* counts, const i64* ends, i64 rows, i64 size) {
+  switch (size) {
+    case 1: return subtract<u8>(from, to, counts, ends, rows);
+    case 2: return subtract<u16>(from, to, counts, ends, rows);
+    case 4: return subtract<u32>(from, to, counts, ends, rows);
+    default: return subtract<u64>(from, to, counts, ends, rows);
+  }
 }
 
 KERNEL delta_sums(const u64* data, const i64* counts, const u64* sums, const i64* ends, i64 rows, i64 size) {

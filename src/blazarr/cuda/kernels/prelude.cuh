@@ -60,3 +60,19 @@ DEVICE void for_count(i64 count, const Body& body) {
     body(number);
   }
 }
+
+// A number's bits, and back.
+template <class To, class From>
+DEVICE To same_bits(From value) {
+  union {
+    From from;
+    To to;
+  } bits;
+  bits.from = value;
+  return bits.to;
+}
+
+DEVICE float float_of(u32 bits) { return same_bits<float>(bits); }
+DEVICE double double_of(u64 bits) { return same_bits<double>(bits); }
+DEVICE u32 float_bits(float value) { return same_bits<u32>(value); }
+DEVICE u64 double_bits(double value) { return same_bits<u64>(value); }

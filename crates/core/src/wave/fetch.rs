@@ -1,0 +1,162 @@
+//! The bytes of many rows at once, from stores that like it so: parts of one key that lie near each other in one request.
+
+use bytes::Bytes;
+
+use super::rows::{Rows, Source};
+use crate::error::{Error, Result};
+use crate::io::{ByteRange, Request, Store};
+
+/// Parts nearer than this are fetched in one request.
+const GAP: u64 = 1 << 20;
+/// The most that one request of several parts takes.
+const GROUP: u64 = 16 << 20;
+
+/// A request, and which rows it is for: their places in the order, and where in the answer their bytes are.
+struct Group {
+    request: Request,
+    rows: Vec<(usize, Option<(u64, u64)>)>,
+}
+
+/// The bytes of the rows of these numbers, `batch` requests at a time; `None` where there are none.
+pub fn fetch(
+    store: &dyn Store,
+    rows: &Rows,
+    numbers: &[usize],
+    batch: usize,
+) -> Result<Vec<Option<Bytes>>> {
+    let mut fetched = vec![None; numbers.len()];
+    for groups in groups(rows, numbers).chunks(batch.max(1)) {
+        let requests: Vec<Request> = groups.iter().map(|group| group.request.clone()).collect();
+        let answers = store.get_many(&requests)?;
+        if answers.len() != requests.len() {
+            let what = "the store gave another number of answers than of requests";
+            return Err(Error::Internal(what.into()));
+        }
+        for (group, answer) in groups.iter().zip(answers) {
+            let Some(answer) = answer else { continue };
+            for &(at, part) in &group.rows {
+                fetched[at] = Some(cut(&answer, part));
+            }
+        }
+    }
+    Ok(fetched)
+}
+
+/// A part of an answer; one that is shorter than asked for gives what is there, which the decoder then names.
+fn cut(answer: &Bytes, part: Option<(u64, u64)>) -> Bytes {
+    let Some((offset, len)) = part else {
+        return answer.clone();
+    };
+    let end = |n: u64| usize::try_from(n).map_or(answer.len(), |n| n.min(answer.len()));
+    answer.slice(end(offset)..end(offset.saturating_add(len)))
+}
+
+fn groups(rows: &Rows, numbers: &[usize]) -> Vec<Group> {
+    let mut groups = Vec::new();
+    let mut parts = Vec::new();
+    for (at, &number) in numbers.iter().enumerate() {
+        match rows.rows[number].source {
+            Source::Key(key) => groups.push(Group {
+                request: Request {
+                    key: rows.keys[key].clone(),
+                    range: ByteRange::Whole,
+                },
+                rows: vec![(at, None)],
+            }),
+            Source::Part { key, offset, len } => parts.push((key, offset, len, at)),
+            Source::Absent | Source::Held { .. } => {}
+        }
+    }
+    parts.sort_unstable();
+    let mut rest = &parts[..];
+    while let Some(&(key, start, len, _)) = rest.first() {
+        let mut end = start.saturating_add(len);
+        let near = |&&(next, offset, len, _): &&(usize, u64, u64, usize)| {
+            let stop = end.max(offset.saturating_add(len));
+            let fits = next == key && offset <= end.saturating_add(GAP) && stop - start <= GROUP;
+            if fits {
+                end = stop;
+            }
+            fits
+        };
+        let count = 1 + rest[1..].iter().take_while(near).count();
+        let (group, others) = rest.split_at(count);
+        let place =
+            |&(_, offset, len, at): &(usize, u64, u64, usize)| (at, Some((offset - start, len)));
+        groups.push(Group {
+            request: Request {
+                key: rows.keys[key].clone(),
+                range: ByteRange::Span {
+                    offset: start,
+                    len: end - start,
+                },
+            },
+            rows: group.iter().map(place).collect(),
+        });
+        rest = others;
+    }
+    groups
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wave::rows::{Cover, Row};
+
+    fn row(source: Source) -> Row {
+        Row {
+            source,
+            key: 0,
+            coords: [].into(),
+            shape: [].into(),
+            decoded: 0,
+            src: 0,
+            dst: 0,
+            cover: Cover::Part,
+        }
+    }
+
+    #[test]
+    fn parts_that_lie_near_each_other_are_one_request() {
+        let part = |key, offset, len| row(Source::Part { key, offset, len });
+        let rows = Rows {
+            keys: vec!["a".into(), "b".into()],
+            rows: vec![
+                part(0, 5000, 10),
+                part(1, 0, 10),
+                row(Source::Key(1)),
+                part(0, 0, 100),
+                row(Source::Absent),
+                part(0, 10 << 20, 8),
+                part(1, 4, 3),
+            ],
+            ..Rows::empty(1)
+        };
+        let found = groups(&rows, &[0, 1, 2, 3, 4, 5, 6]);
+        let spans: Vec<_> = found
+            .iter()
+            .map(|g| (&g.request.key[..], g.request.range))
+            .collect();
+        let span = |offset, len| ByteRange::Span { offset, len };
+        assert_eq!(
+            spans,
+            [
+                ("b", ByteRange::Whole),
+                ("a", span(0, 5010)),
+                ("a", span(10 << 20, 8)),
+                ("b", span(0, 10)),
+            ]
+        );
+        assert_eq!(found[1].rows, [(3, Some((0, 100))), (0, Some((5000, 10)))]);
+        assert_eq!(found[3].rows, [(1, Some((0, 10))), (6, Some((4, 3)))]);
+    }
+
+    #[test]
+    fn short_answers_are_cut_short() {
+        let answer = Bytes::from_static(b"0123456789");
+        assert_eq!(cut(&answer, None), answer);
+        assert_eq!(cut(&answer, Some((2, 3))), "234");
+        assert_eq!(cut(&answer, Some((8, 5))), "89");
+        assert_eq!(cut(&answer, Some((20, 5))), "");
+    }
+}
