@@ -62,8 +62,10 @@ def serving(gateway, folder):
     with subprocess.Popen([*command, "posix", str(folder)], **quiet) as process:
         while socket.socket().connect_ex(("127.0.0.1", port)):
             time.sleep(0.05)
-        yield port
-        process.terminate()
+        try:
+            yield port
+        finally:
+            process.terminate()
 
 
 def fill(endpoint, side):
@@ -139,8 +141,8 @@ def limits(direct, proxied):
     del found
     memory = {}
     source = blazarr.storage.ObjectStore("s3://bucket/a", storage_options={"endpoint_url": direct})
-    for key in source:
-        memory[key] = bytes(source.get(key)[0])
+    for page in source.list():
+        memory |= {key: bytes(source.get(key)[0]) for key, _ in page}
     array = blazarr.open_array(memory, mode="r")
     decoder = min(timed(lambda: array[:])[0] for _ in range(2))
     return {

@@ -101,13 +101,15 @@ def free_port():
 def running(command, port):
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     with subprocess.Popen(command, **quiet) as process:
-        for _ in range(600):
-            with socket.socket() as probe:
-                if not probe.connect_ex(("127.0.0.1", port)):
-                    break
-            time.sleep(0.05)
-        yield
-        process.terminate()
+        try:
+            for _ in range(600):
+                with socket.socket() as probe:
+                    if not probe.connect_ex(("127.0.0.1", port)):
+                        break
+                time.sleep(0.05)
+            yield
+        finally:
+            process.terminate()
 
 
 # The account that every copy of the emulator has.
