@@ -1,5 +1,5 @@
-"""zarr-python's name for what is no experiment here."""
+"""zarr-python's names for what is no experiment here."""
 
-from blazarr.grids import ChunkGrid
+from blazarr.grids import ChunkGrid, RectilinearChunkGrid, RegularChunkGrid
 
-__all__ = ["ChunkGrid"]
+__all__ = ["ChunkGrid", "RectilinearChunkGrid", "RegularChunkGrid"]

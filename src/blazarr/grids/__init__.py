@@ -7,10 +7,13 @@ from blazarr.grids.axis import Axis
 from blazarr.grids.document import parse_chunk_shape, parse_grid
 from blazarr.grids.grid import ChunkGrid
 from blazarr.grids.guess import guess_chunks, guess_shards
+from blazarr.grids.kinds import RectilinearChunkGrid, RegularChunkGrid
 
 __all__ = [
     "Axis",
     "ChunkGrid",
+    "RectilinearChunkGrid",
+    "RegularChunkGrid",
     "chunks_from_argument",
     "guess_chunks",
     "guess_shards",

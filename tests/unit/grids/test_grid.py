@@ -12,6 +12,8 @@ from blazarr.errors import LimitError, MetadataError, SelectionError, Unsupporte
 from blazarr.grids import (
     Axis,
     ChunkGrid,
+    RectilinearChunkGrid,
+    RegularChunkGrid,
     chunks_from_argument,
     guess_chunks,
     guess_shards,
@@ -55,6 +57,17 @@ def test_chunks_tile_the_array(drawn) -> None:
 def test_document_round_trip(drawn) -> None:
     grid, shape = drawn
     assert parse_grid(grid.to_json(), shape) == grid
+
+
+def test_kinds_are_told_by_isinstance() -> None:
+    regular, uneven = ChunkGrid.regular((2, 3)), ChunkGrid((Axis(2), Axis(lengths=(1, 2))))
+    for grid, kind, other in (
+        (regular, RegularChunkGrid, RectilinearChunkGrid),
+        (uneven, RectilinearChunkGrid, RegularChunkGrid),
+    ):
+        assert isinstance(grid, kind)
+        assert not isinstance(grid, other)
+    assert not isinstance((2, 3), RegularChunkGrid)
 
 
 def test_chunks_outside_are_refused() -> None:
