@@ -141,7 +141,9 @@ def same_default(ours: Any, theirs: Any) -> bool:
 
 def shown(default: Any) -> str:
     """Return a default as it is to be read."""
-    return "not there" if default is inspect.Parameter.empty else f"`{default!r}`"
+    if default is inspect.Parameter.empty:
+        return "not there"
+    return "something private" if " object at 0x" in repr(default) else f"`{default!r}`"
 
 
 def compare(place: str, name: str, ours: Any, theirs: Any) -> Name:

@@ -4,10 +4,10 @@ The tests come from the source distribution of the zarr-python that is installed
 imported in zarr's name is blazarr (`stand_in.py`); what the tests take from zarr-python's inside
 stays zarr-python's. A failure is a fault of blazarr, or has its reason in `reasons.py`.
 
-    python tools/zarr_tests/run.py [--sdist FILE] [module ...]
+    python tools/zarr_tests/run.py [--sdist FILE] [--page] [module ...]
 
-What was found is kept in build/parity-tests, so that modules can be run one by one; the page is
-written once there are results of all.
+What was found is kept in build/parity-tests, so that modules can be run one by one; the page has
+the last results of each, and says which were not run.
 """
 
 from __future__ import annotations
@@ -168,16 +168,18 @@ def explained(results: list[Result]) -> list[str]:
 
 def report(results: list[Result]) -> str:
     """Return the page."""
+    absent = sorted(MODULES.keys() - {result.module for result in results})
     lines = [
         "# zarr-python's tests, run on blazarr",
         "",
         f"Tests of zarr-python {version('zarr')}; written by `tools/zarr_tests/run.py` (`make parity-tests`).",
         "",
         "*Noted*: the test passes, but an error has another text than zarr-python's, or a warning is not given.",
-        "*Skipped*: mostly stores that blazarr does not have in this place (zip, fsspec).",
+        "*Skipped*: mostly stores of zarr-python that have no stand-in here (fsspec, obstore, wrappers).",
         "",
         *table(results),
         "",
+        *([f"Not run this time: {', '.join(absent)}.", ""] if absent else []),
         "## Why tests fail",
         "",
         *explained(results),
@@ -185,29 +187,35 @@ def report(results: list[Result]) -> str:
     return "\n".join(lines) + "\n"
 
 
+def run_all(modules: list[str], sdist: str | None) -> bool:
+    """Run modules; return whether their source was to be had."""
+    with tempfile.TemporaryDirectory() as name:
+        tests = source(sdist, Path(name))
+        if tests is None:
+            return False
+        for module in modules:
+            run(module, MODULES.get(module, 600), tests)
+            print(table([result_of(module)])[2], flush=True)
+    return True
+
+
 def main() -> int:
     """Run, print and write."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--sdist", help="the source distribution; fetched by name where not given")
     parser.add_argument("modules", nargs="*", default=list(MODULES))
+    parser.add_argument("--page", action="store_true", help="run nothing, write the page")
     arguments = parser.parse_args()
     try:
         version("zarr")
     except PackageNotFoundError:
         print("skipped: zarr-python is not installed")
         return 0
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        tests = source(arguments.sdist, folder)
-        if tests is None:
-            return 0
-        for module in arguments.modules:
-            run(module, MODULES.get(module, 600), tests)
-            print(table([result_of(module)])[2], flush=True)
+    if not arguments.page and not run_all(arguments.modules, arguments.sdist):
+        return 0
     page = report([result_of(module) for module in MODULES if file_of(module).exists()])
     print(page)
-    if all(file_of(module).exists() for module in MODULES):
-        REPORT.write_text(page, encoding="utf-8")
+    REPORT.write_text(page, encoding="utf-8")
     return "**not explained**" in page
 
 
