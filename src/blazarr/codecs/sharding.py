@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from blazarr.codecs.base import JSON, ArrayBytesCodec, Codec
 from blazarr.codecs.bytes import BytesCodec
 from blazarr.codecs.checks import check_choice, check_integers
 from blazarr.codecs.crc32c import Crc32cCodec
 from blazarr.codecs.registry import parse_codecs
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 
 class ShardingCodecIndexLocation(StrEnum):
@@ -59,7 +57,7 @@ class ShardingCodec(ArrayBytesCodec):
     subchunk_write_order: str = "morton"
 
     def __post_init__(self) -> None:
-        shape = (self.chunk_shape,) if isinstance(self.chunk_shape, int) else self.chunk_shape
+        shape = self.chunk_shape if isinstance(self.chunk_shape, Iterable) else (self.chunk_shape,)
         location = check_choice(
             self.name, "index_location", self.index_location, tuple(ShardingCodecIndexLocation)
         )

@@ -70,6 +70,7 @@ def test_arguments_may_be_those_of_other_libraries():
     zarr = pytest.importorskip("zarr")
     sharding = codecs.ShardingCodec(chunk_shape=np.array([2, 3]))
     assert sharding.chunk_shape == (2, 3)
+    assert codecs.ShardingCodec(chunk_shape=np.int64(4)).chunk_shape == (4,)
     assert {type(size) for size in sharding.chunk_shape} == {int}
     made = codecs.CastValue(data_type=zarr.dtype.UInt8())
     assert made == codecs.CastValue(data_type="uint8")
