@@ -87,8 +87,8 @@ OLDEST := build/oldest
 OLDEST_PYTHON := 3.11
 OLDEST_PACKAGES := numpy==2.0.0 numcodecs==0.16.1 zarr==3.1.0 \
 	"pytest>=8.4,<10" "pytest-xdist>=3.8,<4" "hypothesis>=6.140,<7" "fsspec>=2024.10"
-OLDEST_TESTS := tests/compat tests/unit/api tests/unit/codecs tests/unit/dtypes tests/unit/indexing \
-	tests/unit/metadata tests/unit/nodes
+OLDEST_TESTS := tests/compat tests/unit/metadata tests/unit/grids tests/unit/dtypes \
+	tests/unit/engine/test_chunks.py tests/unit/engine/test_plan.py
 
 oldest: $(STAMP)/core
 	if ! python=$$(tools/python.sh $(OLDEST_PYTHON)); then \

@@ -91,8 +91,16 @@ class Table:
         which = np.searchsorted(self._starts, flat, side="right") - 1
         order = np.argsort(which, kind="stable")
         present, begins = np.unique(which[order], return_index=True)
+        parts: list[npt.NDArray[Any]] = []
+        index, size = np.empty_like(flat), 0
         for block, here in zip(present, np.split(order, begins[1:]), strict=True):
-            into[here] = self._blocks[block][flat[here] - self._starts[block]]
+            at = flat[here] - self._starts[block]
+            low, end = int(at.min()), int(at.max()) + 1
+            parts.append(self._blocks[block][low:end])
+            index[here] = at - low + size
+            size += end - low
+        # numpy 2.0 loses long texts that are assigned to a list of places; taking them from one is sound.
+        into[...] = np.concatenate(parts)[index]
 
     def encode(self, data: Buffer) -> Buffer:
         """Encode a chunk of numbers."""
