@@ -81,7 +81,7 @@ def repair(
 ) -> tuple[Repair, ...]:
     """Find metadata documents that earlier releases or other writers stored wrongly, and rewrite them if asked to.
 
-    Known are chunk sizes 0, true and false, early spellings of codecs, fill values that do not suit their data type, bare NaN
+    Known are chunk sizes true, and 0 or false along an empty axis, early spellings of codecs, fill values that do not suit their data type, bare NaN
     in fill values, missing members, nulls where a member should be absent. All of these are read as they are; repaired, they
     are read by others too. Documents that can't be read at all are left alone; `validate` names them.
 

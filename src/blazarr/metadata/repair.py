@@ -6,10 +6,8 @@ object. Nothing else in this room is lenient, and what is written back is the va
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
-from blazarr.errors import ZarrUserWarning
 from blazarr.metadata.document import JSON
 
 _ONE_BYTE = frozenset(["bool", "int8", "uint8", "int2", "int4", "uint2", "uint4"])
@@ -106,29 +104,21 @@ def _true_as_one(sizes: JSON) -> JSON:
 
 
 def _repair_chunk_shape(sizes: JSON, shape: JSON, units: list[int] | None) -> JSON:
-    """Read ``true`` as 1, and 0 or ``false`` as the least size that the axis can have.
+    """Read ``true`` as 1, and 0 or ``false`` on an empty axis as the least size it can have.
 
-    zarr-python wrote these for ``chunks=True``, ``chunks=False`` and ``chunks=-1``. Where an axis holds something, no chunk can
-    have been stored under a size of 0, so the array holds nothing but its fill value; that is said in a warning.
+    zarr-python wrote these for ``chunks=True``, ``chunks=False`` and ``chunks=-1``. A size of 0
+    on an axis that holds something is no chunk size at all, and stays for the parser to refuse.
     """
     sizes = _true_as_one(sizes)
     if not (isinstance(sizes, list) and isinstance(shape, list) and len(sizes) == len(shape)):
         return sizes
-    # By class, since 0.0 is no chunk size to anybody.
-    empty = [size == 0 and size.__class__ in (int, bool) for size in sizes]
-    if True not in empty:
+    if 0 not in shape or 0 not in sizes:
         return sizes
     steps = units or [1] * len(sizes)
-    read = [step if zero else size for size, step, zero in zip(sizes, steps, empty, strict=True)]
-    if any(zero and extent != 0 for zero, extent in zip(empty, shape, strict=True)):
-        warnings.warn(
-            f"a chunk size of 0 is stored for an array that is not empty; {sizes} is read as {read}. Nothing can have "
-            "been written there: recreate the array with the chunks that you want, or store valid metadata with "
-            "blazarr.repair",
-            ZarrUserWarning,
-            stacklevel=2,
-        )
-    return read
+    return [
+        step if size == 0 and extent == 0 else size
+        for size, extent, step in zip(sizes, shape, steps, strict=True)
+    ]
 
 
 def _repair_grid(grid: JSON, shape: JSON, codecs: JSON) -> JSON:

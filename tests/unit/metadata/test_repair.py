@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from blazarr.errors import MetadataError, ZarrUserWarning
+from blazarr.errors import MetadataError
 from blazarr.grids import Axis, ChunkGrid
 from blazarr.metadata import CodecSpec, parse_array_v2, parse_array_v3
 from blazarr.metadata.repair import repair_v2, repair_v3
@@ -97,21 +97,6 @@ def test_chunk_sizes(document: dict[str, Any], chunks: tuple[int, ...]) -> None:
         assert "true" not in written.decode()
 
 
-@pytest.mark.parametrize(
-    ("document", "chunks"),
-    [
-        (v2([3], [0]), (1,)),
-        (v3([4, 3], [4, False]), (4, 1)),
-        (v3([12], [0], [shard([4], [BYTES])]), (4,)),
-    ],
-)
-def test_a_size_of_0_where_something_could_be(
-    document: dict[str, Any], chunks: tuple[int, ...]
-) -> None:
-    with pytest.warns(ZarrUserWarning, match="chunk size of 0"):
-        assert parse(document).grid.chunk_shape == chunks
-
-
 def test_inner_chunk_sizes_at_every_depth() -> None:
     metadata = parse(v3([8], [8], [shard([4], [shard([True], [BYTES])])]))
     assert metadata.codecs[0].configuration["codecs"][0]["configuration"]["chunk_shape"] == [1]
@@ -120,6 +105,9 @@ def test_inner_chunk_sizes_at_every_depth() -> None:
 @pytest.mark.parametrize(
     "document",
     [
+        v2([3], [0]),
+        v3([4, 3], [4, 0]),
+        v3([10], [0], [shard([4], [BYTES])]),
         v2([4], [-1]),
         v3([4, 4], [0]),
         v3([20], [10.0]),
