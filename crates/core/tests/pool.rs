@@ -71,14 +71,16 @@ fn several_threads_take_part_but_no_more_than_asked() {
 #[test]
 fn the_first_error_ends_it() {
     setup();
+    // So many that no thread can do them all while the one with the error is not scheduled.
+    const ITEMS: usize = 1 << 40;
     for max_threads in [1, 4] {
         let begun = AtomicUsize::new(0);
-        let result = pool::parallel_for(100_000, max_threads, &|i| {
+        let result = pool::parallel_for(ITEMS, max_threads, &|i| {
             begun.fetch_add(1, Ordering::Relaxed);
             if i == 3 { Err(boom()) } else { Ok(()) }
         });
         assert!(matches!(result, Err(Error::Selection(what)) if what == "boom"));
-        assert!(begun.load(Ordering::Relaxed) < 100_000);
+        assert!(begun.load(Ordering::Relaxed) < ITEMS);
     }
 }
 
