@@ -1,6 +1,7 @@
 //! LZ4 in numcodecs' layout: the decoded length in 4 bytes, then one block.
 
 use std::ffi::{c_char, c_int};
+use std::ops::Range;
 
 use super::support::{check_max, check_range, check_size, compressed_bound, reserve, too_big};
 use super::{BytesCodec, CodecError, Size};
@@ -10,6 +11,17 @@ const HEADER: usize = 4;
 
 /// A length byte stands for at most 255 bytes.
 pub(super) const MAX_RATIO: usize = 255;
+
+unsafe extern "C" {
+    /// Of the library that `lz4_sys` builds, which does not name this function.
+    fn LZ4_decompress_safe_partial(
+        src: *const c_char,
+        dst: *mut c_char,
+        src_size: c_int,
+        wanted: c_int,
+        room: c_int,
+    ) -> c_int;
+}
 
 #[derive(Clone, Copy, Debug)]
 pub struct Lz4 {
@@ -72,6 +84,32 @@ impl BytesCodec for Lz4 {
         // SAFETY: the header and `written` bytes after it were initialised.
         unsafe { out.set_len(HEADER + written.unsigned_abs() as usize) };
         Ok(())
+    }
+
+    fn stops_early(&self) -> bool {
+        true
+    }
+
+    /// Stops after the last byte that is wanted.
+    fn decode_range(
+        &self,
+        src: &[u8],
+        range: Range<usize>,
+        chunk: &mut [u8],
+    ) -> Result<bool, CodecError> {
+        let len = |n: usize| c_int::try_from(n).map_err(|_| too_big(NAME, n));
+        let Some((header, block)) = src.split_first_chunk::<HEADER>() else {
+            return Ok(false);
+        };
+        // To the end, all of it finds more damage.
+        if u32::from_le_bytes(*header) as usize != chunk.len() || range.end >= chunk.len() {
+            return Ok(false);
+        }
+        let (from, to) = (block.as_ptr().cast(), chunk.as_mut_ptr().cast());
+        let (block, end, room) = (len(block.len())?, len(range.end)?, len(chunk.len())?);
+        // SAFETY: the lengths are those of the slices, and the wanted one is below the second's.
+        let made = unsafe { LZ4_decompress_safe_partial(from, to, block, end, room) };
+        Ok(made >= end)
     }
 }
 

@@ -101,6 +101,8 @@ fn parts_near_the_start_are_those_of_the_whole() {
         json!({"steps": [{"id": "zstd", "level": 3, "checksum": true}]}),
         json!({"steps": [{"id": "zstd", "level": 3}, {"id": "crc32c"}]}),
         json!({"steps": [{"id": "shuffle", "elementsize": 4}, {"id": "zstd", "level": 3}]}),
+        json!({"steps": [{"id": "lz4", "acceleration": 1}]}),
+        json!({"steps": [{"id": "blosc", "cname": "lz4", "clevel": 0, "shuffle": "shuffle", "typesize": 4}]}),
         json!({"steps": [{"id": "blosc", "cname": "lz4", "clevel": 5, "shuffle": "shuffle", "typesize": 4}]}),
     ]
     .iter()
@@ -116,24 +118,32 @@ fn parts_near_the_start_are_those_of_the_whole() {
 
 #[test]
 fn what_lies_behind_is_not_looked_at() {
-    in_folder(
-        "behind",
-        &json!({"steps": [{"id": "zstd", "level": 3}]}),
-        |written| {
-            let size = fs::metadata(written.first_chunk()).unwrap().len();
-            let mut bytes = fs::read(written.first_chunk()).unwrap();
-            let from = bytes.len() * 3 / 4;
-            bytes[from..].fill(0xfe);
-            fs::write(written.first_chunk(), &bytes).unwrap();
-            written.check(&plane(0));
-            assert!(written.read(&plane(3)).is_err());
-            for cut in [0, 1, 5, size / 8, size / 2] {
-                fs::write(written.first_chunk(), &bytes[..cut as usize]).unwrap();
-                let error = written.read(&plane(2)).unwrap_err().to_string();
-                assert!(error.contains("c/0/0/0"), "{cut}: {error}");
-            }
-        },
-    );
+    for (number, step) in [
+        json!({"id": "zstd", "level": 3}),
+        json!({"id": "lz4", "acceleration": 1}),
+        json!({"id": "blosc", "cname": "lz4", "clevel": 5, "shuffle": "shuffle", "typesize": 4}),
+        json!({"id": "blosc", "cname": "lz4", "clevel": 0, "shuffle": "shuffle", "typesize": 4}),
+    ]
+    .iter()
+    .enumerate()
+    {
+        in_folder(
+            &format!("behind-{number}"),
+            &json!({"steps": [step]}),
+            |written| {
+                let mut bytes = fs::read(written.first_chunk()).unwrap();
+                let from = bytes.len() * 3 / 4;
+                bytes[from..].fill(0xfe);
+                fs::write(written.first_chunk(), &bytes).unwrap();
+                written.check(&plane(0));
+                for cut in [0, 1, 5, 17, from / 8, from / 2] {
+                    fs::write(written.first_chunk(), &bytes[..cut]).unwrap();
+                    let error = written.read(&plane(2)).unwrap_err().to_string();
+                    assert!(error.contains("c/0/0/0"), "{step} {cut}: {error}");
+                }
+            },
+        );
+    }
 }
 
 #[test]

@@ -21,11 +21,15 @@ pub struct Frame<'a> {
 impl<'a> Frame<'a> {
     /// What follows the frame is not looked at, as by other readers.
     pub fn parse(src: &'a [u8]) -> Result<Self, CodecError> {
+        let frame = Frame::parse_start(src)?;
+        frame.header.check_complete(src.len()).map(|()| frame)
+    }
+
+    /// The same of a frame whose end may be missing: blocks that reach into what is missing are errors.
+    pub fn parse_start(src: &'a [u8]) -> Result<Self, CodecError> {
         let header = Header::parse(src)?;
-        Ok(Frame {
-            header,
-            src: &src[..header.encoded],
-        })
+        let src = &src[..header.encoded.min(src.len())];
+        Ok(Frame { header, src })
     }
 
     pub fn decoded_len(&self) -> usize {
@@ -54,7 +58,10 @@ impl<'a> Frame<'a> {
         }
         if self.header.stored {
             let at = header::SIZE + self.block_range(index).start;
-            dst.copy_from_slice(&self.src[at..at + dst.len()]);
+            let Some(stored) = self.src.get(at..at + dst.len()) else {
+                return Err(CodecError::corrupt(NAME, format!("nothing at offset {at}")));
+            };
+            dst.copy_from_slice(stored);
             return Ok(());
         }
         match self.header.filter {

@@ -69,16 +69,25 @@ impl Header {
             blocksize: number(8),
             encoded: number(12),
         };
-        header.check(src.len()).map(|()| header)
+        header.check().map(|()| header)
     }
 
-    fn check(&self, available: usize) -> Result<(), CodecError> {
+    /// An error where there is less than the header promises.
+    pub fn check_complete(&self, available: usize) -> Result<(), CodecError> {
+        if self.encoded <= available {
+            return Ok(());
+        }
+        let what = format!(
+            "the header promises {} bytes, but there are {available}",
+            self.encoded
+        );
+        Err(CodecError::corrupt(NAME, what))
+    }
+
+    fn check(&self) -> Result<(), CodecError> {
         let wrong = |what: String| Err(CodecError::corrupt(NAME, what));
-        if !(SIZE..=available).contains(&self.encoded) {
-            return wrong(format!(
-                "the header promises {} bytes, but there are {available}",
-                self.encoded
-            ));
+        if self.encoded < SIZE {
+            return wrong(format!("a frame of {} bytes", self.encoded));
         }
         if self.decoded > MAX_DECODED || self.typesize == 0 || self.blocksize == 0 {
             return wrong("the header's sizes are impossible".into());

@@ -28,6 +28,7 @@ pub struct Stream {
 /// Takes `src` apart; every stream lies in it and could be as long as it should.
 pub fn layout(src: &[u8]) -> Result<Layout, CodecError> {
     let header = Header::parse(src)?;
+    header.check_complete(src.len())?;
     let filter = match header.stored {
         true => Filter::NoShuffle,
         false => header.filter,

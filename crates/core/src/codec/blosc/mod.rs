@@ -107,13 +107,17 @@ impl BytesCodec for Blosc {
         encode::encode(self, src, out)
     }
 
+    fn stops_early(&self) -> bool {
+        true
+    }
+
     fn decode_range(
         &self,
         src: &[u8],
         range: Range<usize>,
         chunk: &mut [u8],
     ) -> Result<bool, CodecError> {
-        let frame = Frame::parse(src)?;
+        let frame = Frame::parse_start(src)?;
         check_size(NAME, chunk.len(), frame.decoded_len())?;
         if range.end > chunk.len() {
             let what = format!("cannot take bytes {range:?} of {}", chunk.len());
