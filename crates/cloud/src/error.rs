@@ -20,8 +20,6 @@ pub enum CloudError {
     Conflict,
     /// The part that was asked for lies behind the object's end.
     Beyond,
-    /// The server does not give such parts.
-    NoSuchRange,
     /// The server refuses access.
     Permission(String),
     /// No answer in time.
@@ -30,6 +28,8 @@ pub enum CloudError {
     Cut { attempts: u32 },
     /// The body is longer than can be kept.
     TooLong { size: u64 },
+    /// An answer that does not fit the question.
+    Odd(String),
     /// The server failed, or cannot be reached.
     Failed { what: String, attempts: u32 },
     /// Options that make no store.
@@ -71,7 +71,6 @@ impl fmt::Display for CloudError {
             CloudError::Missing => f.write_str("there is no such object"),
             CloudError::Conflict => f.write_str("another writer was faster"),
             CloudError::Beyond => f.write_str("the part asked for lies behind the object's end"),
-            CloudError::NoSuchRange => f.write_str("the server does not give such parts"),
             CloudError::Permission(what) => write!(f, "access is refused: {what}"),
             CloudError::Late { deadline, .. } => {
                 write!(f, "it did not arrive within {} s", deadline.as_secs_f64())
@@ -80,7 +79,9 @@ impl fmt::Display for CloudError {
             CloudError::TooLong { size } => {
                 write!(f, "its {size} bytes do not fit in memory")
             }
-            CloudError::Failed { what, .. } | CloudError::Config(what) => f.write_str(what),
+            CloudError::Failed { what, .. } | CloudError::Odd(what) | CloudError::Config(what) => {
+                f.write_str(what)
+            }
         }
     }
 }
@@ -97,12 +98,12 @@ impl From<object_store::Error> for CloudError {
             (E::PermissionDenied { .. } | E::Unauthenticated { .. }, _) => {
                 CloudError::Permission(words(&error.to_string()))
             }
-            (E::NotSupported { .. }, None) => CloudError::NoSuchRange,
             (_, Some(refused)) if refused.is_beyond() => CloudError::Beyond,
-            (_, refused) => CloudError::Failed {
+            (_, Some(refused)) => CloudError::Failed {
                 what: words(&error.to_string()),
-                attempts: refused.map_or(1, |refused| refused.attempts),
+                attempts: refused.attempts,
             },
+            (_, None) => CloudError::Odd(words(&error.to_string())),
         }
     }
 }

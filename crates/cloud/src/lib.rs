@@ -1,5 +1,6 @@
 //! Object stores and web servers as stores of the engine. Nothing here knows Python.
 
+mod asking;
 mod client;
 pub mod config;
 mod credentials;

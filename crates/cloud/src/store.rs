@@ -5,6 +5,7 @@ use std::mem;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use blazarr_core::error::{Error, Result};
+use blazarr_core::io::arrivals::{Arrivals, Asker};
 use blazarr_core::io::key::Key;
 use blazarr_core::io::keylock::{Backoff, KeyLock};
 use blazarr_core::io::part::InMemory;
@@ -18,6 +19,7 @@ use futures_util::future::join_all;
 use object_store::path::Path;
 use object_store::{PutMode, UpdateVersion};
 
+use crate::asking::Questions;
 use crate::client::{Client, Value};
 use crate::config::Config;
 use crate::error::CloudError;
@@ -79,6 +81,10 @@ impl CloudStore {
         let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
         // Threads of the parent may have held what its client would lock on its way out.
         mem::forget(made.replace((fork::epoch(), Arc::clone(client))));
+    }
+
+    pub(crate) fn name(&self) -> &Arc<str> {
+        &self.name
     }
 
     fn failed(&self, error: CloudError, key: &str) -> Error {
@@ -152,7 +158,7 @@ impl CloudStore {
         Ok(present)
     }
 
-    fn tell(&self, client: &Client) -> Result<()> {
+    pub(crate) fn tell(&self, client: &Client) -> Result<()> {
         if !client.notices.take_whole_values() {
             return Ok(());
         }
@@ -253,6 +259,11 @@ impl Store for CloudStore {
 
     fn batch(&self) -> Option<usize> {
         Some(self.config.requests.saturating_mul(4).max(1))
+    }
+
+    fn asker(&self, arrivals: &Arc<Arrivals>) -> Result<Option<Box<dyn Asker + '_>>> {
+        let questions = Questions::new(self, self.client()?, arrivals);
+        Ok(Some(Box::new(questions)))
     }
 
     fn get_many(&self, requests: &[Request]) -> Result<Vec<Option<Bytes>>> {

@@ -1,5 +1,6 @@
 //! Where bytes lie: the store interface of the engine, the local folder and memory.
 
+pub mod arrivals;
 pub mod handed;
 pub mod key;
 pub mod keylock;
@@ -10,8 +11,10 @@ pub mod readonly;
 
 use std::fmt;
 use std::io;
+use std::sync::Arc;
 use std::time::Duration;
 
+use arrivals::{Arrivals, Asker};
 use bytes::Bytes;
 
 use crate::error::{Error, Result};
@@ -181,6 +184,11 @@ pub trait Store: Send + Sync + fmt::Debug {
     /// than one by one from the decoding threads.
     fn batch(&self) -> Option<usize> {
         None
+    }
+
+    /// Asks for many reads whose answers come in one by one; `None` where [`Store::get_many`] has to do.
+    fn asker(&self, _arrivals: &Arc<Arrivals>) -> Result<Option<Box<dyn Asker + '_>>> {
+        Ok(None)
     }
 
     /// Many reads at once, answers in order; only where [`Store::batch`] says so.

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
+use super::arrivals::{Arrivals, Asker};
 use super::{Edit, Fetched, Object, Request, Store, StoreError};
 use crate::error::Result;
 
@@ -33,6 +34,10 @@ impl<S: Store + ?Sized> Store for ReadOnly<S> {
 
     fn batch(&self) -> Option<usize> {
         self.0.batch()
+    }
+
+    fn asker(&self, arrivals: &Arc<Arrivals>) -> Result<Option<Box<dyn Asker + '_>>> {
+        self.0.asker(arrivals)
     }
 
     fn get_many(&self, requests: &[Request]) -> Result<Vec<Option<Bytes>>> {

@@ -1,6 +1,6 @@
 //! Running a plan: fetch, decode, place.
 
-mod batch;
+mod flow;
 pub(crate) mod shard;
 mod start;
 
@@ -56,9 +56,10 @@ pub fn read(
     selection.check(&array.shape)?;
     let plan = Plan::new(&array.grid, selection)?;
     let reader = Reader::new(array, store, options);
+    let threads = reader.threads(&plan, selection);
     match store.batch() {
-        Some(batch) => batch::read(&reader, &plan, out, batch)?,
-        None => parallel_for(plan.jobs(), reader.threads(&plan, selection), &|n| {
+        Some(window) => flow::read(&reader, &plan, out, window, threads)?,
+        None => parallel_for(plan.jobs(), threads, &|n| {
             let mut arena = lease();
             plan.job(n, &mut arena.job);
             reader.job(&plan, out, &mut arena)

@@ -1,0 +1,84 @@
+//! Requests whose answers are dealt with as they arrive.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use blazarr_core::error::{Error, Result};
+use blazarr_core::io::Request;
+use blazarr_core::io::arrivals::{Answer, Arrivals, Asker};
+use blazarr_core::io::key::Key;
+use tokio::task::JoinSet;
+
+use crate::client::Client;
+use crate::runtime::runtime;
+use crate::store::CloudStore;
+
+/// Requests of one read, given up when this goes.
+pub struct Questions<'s> {
+    store: &'s CloudStore,
+    client: Arc<Client>,
+    arrivals: Arc<Arrivals>,
+    tasks: Mutex<JoinSet<()>>,
+}
+
+impl<'s> Questions<'s> {
+    pub fn new(store: &'s CloudStore, client: Arc<Client>, arrivals: &Arc<Arrivals>) -> Self {
+        Questions {
+            store,
+            client,
+            arrivals: Arc::clone(arrivals),
+            tasks: Mutex::default(),
+        }
+    }
+}
+
+impl Asker for Questions<'_> {
+    fn ask(&self, questions: Vec<(usize, Request)>) -> Result<()> {
+        for (_, request) in &questions {
+            Key::parse(&request.key)?;
+        }
+        let runtime = runtime()?.handle();
+        let mut tasks = self.tasks.lock().unwrap_or_else(PoisonError::into_inner);
+        while tasks.try_join_next().is_some() {}
+        for (number, request) in questions {
+            let (client, name) = (Arc::clone(&self.client), Arc::clone(self.store.name()));
+            let promise = Promise {
+                number,
+                arrivals: Some(Arc::clone(&self.arrivals)),
+            };
+            let work = async move {
+                let found = client.get(&request.key, request.range).await;
+                let found = found.map_err(|e| e.at(&name, &request.key));
+                promise.keep(found.map(|value| value.map(|value| value.bytes)));
+            };
+            tasks.spawn_on(work, runtime);
+        }
+        Ok(())
+    }
+
+    fn end(&self) -> Result<()> {
+        self.store.tell(&self.client)
+    }
+}
+
+/// An answer that will be given, come what may.
+struct Promise {
+    number: usize,
+    arrivals: Option<Arc<Arrivals>>,
+}
+
+impl Promise {
+    fn keep(mut self, answer: Answer) {
+        if let Some(arrivals) = self.arrivals.take() {
+            arrivals.deliver(self.number, answer);
+        }
+    }
+}
+
+impl Drop for Promise {
+    fn drop(&mut self) {
+        if let Some(arrivals) = self.arrivals.take() {
+            let lost = Error::Internal("a request ended without an answer".into());
+            arrivals.deliver(self.number, Err(lost));
+        }
+    }
+}
