@@ -79,6 +79,9 @@ impl MemoryStore {
     }
 }
 
+/// Bytes, and the generation of the whole.
+type Found = (Py<PyAny>, Py<PyBytes>);
+
 #[pymethods]
 impl KeyStore {
     /// The bytes from `start` (from the end where negative) up to `stop`, and the generation of the
@@ -90,7 +93,7 @@ impl KeyStore {
         key: &str,
         start: i64,
         stop: Option<u64>,
-    ) -> PyResult<Option<(Py<PyAny>, Py<PyBytes>)>> {
+    ) -> PyResult<Option<Found>> {
         let range = byte_range(start, stop);
         match detached(py, || self.inner.read(key, range))? {
             None => Ok(None),
@@ -103,7 +106,7 @@ impl KeyStore {
         &self,
         py: Python<'_>,
         wanted: Vec<(String, i64, Option<u64>)>,
-    ) -> PyResult<Vec<Option<(Py<PyAny>, Py<PyBytes>)>>> {
+    ) -> PyResult<Vec<Option<Found>>> {
         let request = |(key, start, stop)| Request {
             key,
             range: byte_range(start, stop),
