@@ -42,7 +42,7 @@ REASONS = {
     "dtype.data_type_registry": "`blazarr.registry.register_data_type` adds a type",
     "experimental.ChunkGrid": "made of its axes; arrays and arguments make them, users only look",
     "experimental.ChunkSpec": "`Array.plan` says which chunks a selection needs",
-    "experimental.cache_store.*": "experimental there; fsspec's caching file systems go under `FsspecStore`",
+    "experimental.cache_store.*": "other arguments: `blazarr.stores.CacheStore` keeps so many bytes in a store of your choice",
     "registry.Registry": "`blazarr.registry`'s functions; there is no object to hold",
     "registry.*chunk_key_encoding*": "the two encodings of the specification, which the core computes",
     "registry.*pipeline*": _PIPELINE,
