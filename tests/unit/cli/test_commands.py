@@ -60,7 +60,7 @@ def test_info_of_a_group_fits_on_a_screen(root, call):
     code, out, _ = call("info", root)
     assert code == 0
     assert "arrays        1" in out
-    assert max(map(len, out.splitlines())) < 100
+    assert max(map(len, out.replace(str(root), "ROOT").splitlines())) < 100
     assert len(json.loads(call("info", root, "--json")[1])["attributes"]["long"]) == 200
 
 
