@@ -4,6 +4,10 @@ import json
 import subprocess
 import sys
 
+import numpy as np
+
+import blazarr
+
 LOADS_ON_USE = (
     "numcodecs",
     "zarr",
@@ -13,6 +17,21 @@ LOADS_ON_USE = (
     "dask",
     "xarray",
     "rich",
+)
+
+# What opening and reading an array has no use for, and a user would wait for.
+NOT_FOR_READING = (
+    "numcodecs",
+    "msgspec",
+    "asyncio",
+    "zipfile",
+    "logging",
+    "html",
+    "blazarr.drawing",
+    "blazarr.codecs.numcodecs",
+    "blazarr.codecs.normalise",
+    "blazarr.nodes.upkeep",
+    "blazarr.metadata.models",
 )
 
 WITH_SLOW_CORE = """
@@ -36,6 +55,16 @@ def run(code: str) -> object:
 def test_import_loads_no_other_package():
     loaded = run("import json, sys, blazarr; print(json.dumps(list(sys.modules)))")
     assert set(LOADS_ON_USE).isdisjoint(loaded)
+
+
+def test_reading_an_array_loads_what_it_needs(tmp_path):
+    blazarr.create_array(tmp_path, data=np.arange(10))
+    read = f"blazarr.open_array({str(tmp_path)!r}, mode='r')[2:5].tolist()"
+    before = "import json, sys, numpy; before = set(sys.modules); import blazarr"
+    loaded = "sorted(set(sys.modules) - before)"
+    values, modules = run(f"{before}; values = {read}; print(json.dumps([values, {loaded}]))")
+    assert values == [2, 3, 4]
+    assert set(NOT_FOR_READING).isdisjoint(modules)
 
 
 def test_every_public_name_is_there():

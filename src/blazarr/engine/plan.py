@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from copy import copy
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from blazarr.drawing import Cells, Picture, draw_cells, shown_size
+if TYPE_CHECKING:
+    from blazarr.drawing import Picture
 
 # More rows than these say nothing more to a reader.
 SHOWN_ROWS = 20
@@ -74,6 +75,8 @@ class Plan(Mapping[str, Any]):
         Terminals print it, notebooks draw it. Where shards are of different sizes, they are drawn
         instead of their chunks.
         """
+        from blazarr.drawing import Cells, draw_cells
+
         places = self["chunk"]
         if self._per_shard is not None:
             places = places * np.array(self._per_shard, np.int64) + self["inner"]
@@ -90,6 +93,8 @@ class Plan(Mapping[str, Any]):
         return draw_cells(cells, self._summary(first.tolist(), last.tolist()))
 
     def _summary(self, first: list[int], last: list[int]) -> str:
+        from blazarr.drawing import shown_size
+
         kinds = [f"{self['kind'].count(kind):,} {kind}" for kind in KINDS if kind in self["kind"]]
         decoded = shown_size(int(self["decoded_bytes"].sum()))
         objects = len(set(self["key"]))

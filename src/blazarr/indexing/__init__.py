@@ -6,7 +6,6 @@ from blazarr.indexing.block import parse_block
 from blazarr.indexing.coordinate import parse_coordinate, parse_mask, parse_vindex
 from blazarr.indexing.dispatch import parse_getitem
 from blazarr.indexing.fields import field_dtype, pop_fields
-from blazarr.indexing.ndsel import from_ndsel, to_ndsel
 from blazarr.indexing.orthogonal import parse_orthogonal
 from blazarr.indexing.selection import Const, Indexed, Selection, Strided
 
@@ -16,7 +15,6 @@ __all__ = [
     "Selection",
     "Strided",
     "field_dtype",
-    "from_ndsel",
     "parse_advanced",
     "parse_basic",
     "parse_block",
@@ -26,5 +24,4 @@ __all__ = [
     "parse_orthogonal",
     "parse_vindex",
     "pop_fields",
-    "to_ndsel",
 ]

@@ -14,7 +14,12 @@ from blazarr.errors import MetadataError, NodeTypeValidationError
 from blazarr.metadata.array import ArrayMetadata, CodecSpec
 from blazarr.metadata.array_v2 import ArrayV2Metadata, array_v2_from_json
 from blazarr.metadata.array_v3 import ArrayV3Metadata, array_v3_from_json, parse_codec
-from blazarr.metadata.consolidated import ConsolidatedMetadata, parse_zmetadata
+from blazarr.metadata.consolidated import (
+    ConsolidatedMetadata,
+    parse_zmetadata,
+    without_entries,
+    without_inline,
+)
 from blazarr.metadata.document import Naming, decode, shown
 from blazarr.metadata.group import GroupMetadata, group_v2_from_json, group_v3_from_json
 from blazarr.metadata.keys import KeyEncoding, parse_key_encoding
@@ -112,13 +117,13 @@ def parse_array_v3(document: bytes, key: str) -> ArrayV3Metadata:
 def parse_group_v3(document: bytes, key: str) -> GroupMetadata:
     """Parse a group's ``zarr.json``; errors name `key`."""
     with Naming(key):
-        return group_v3_from_json(decode(document))
+        return group_v3_from_json(decode(document, without_inline))
 
 
 def parse_node_v3(document: bytes, key: str) -> ArrayV3Metadata | GroupMetadata:
     """Parse a ``zarr.json``, whichever kind of node it describes; errors name `key`."""
     with Naming(key):
-        decoded = decode(document)
+        decoded = decode(document, without_inline)
         node_type = decoded.get("node_type")
         if node_type == "array":
             return array_v3_from_json(decoded)
@@ -144,7 +149,7 @@ def parse_group_v2(zgroup: bytes, zattrs: bytes | None, key: str) -> GroupMetada
 def parse_consolidated_v2(zmetadata: bytes, key: str) -> GroupMetadata:
     """Parse a group's ``.zmetadata``: the group, and all its members; errors name `key`."""
     with Naming(key):
-        return parse_zmetadata(decode(zmetadata))
+        return parse_zmetadata(decode(zmetadata, without_entries))
 
 
 def _attributes(zattrs: bytes | None, key: str) -> dict[str, Any] | None:

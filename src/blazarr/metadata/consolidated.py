@@ -1,11 +1,13 @@
 """Consolidated metadata: a copy of all members' documents, kept by a group.
 
 Format 3 keeps it inline in the group's ``zarr.json``, format 2 in ``.zmetadata``. Members are
-parsed when they are asked for, so that opening a hierarchy of thousands costs what is used.
+parsed, and refused for their depth, when they are asked for, so that opening a hierarchy of thousands
+costs what is used.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -14,10 +16,13 @@ from blazarr.errors import MetadataError
 from blazarr.metadata.array import ArrayMetadata, merged
 from blazarr.metadata.array_v2 import array_v2_from_json
 from blazarr.metadata.array_v3 import array_v3_from_json
-from blazarr.metadata.document import JSON, Naming, shown, wrong
+from blazarr.metadata.document import JSON, Naming, check_depth, shown, wrong
 from blazarr.metadata.group import GroupMetadata, group_v2_from_json, group_v3_from_json
 
 Documents = dict[str, dict[str, Any]]
+
+# What could lead out of a group: NUL, backslashes, and segments that are empty or dots.
+_NO_PATH = re.compile(r"[\0\\]|(?:\A|/)\.{0,2}(?:/|\Z)")
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +49,7 @@ class ConsolidatedMetadata(Mapping[str, ArrayMetadata | GroupMetadata]):
 
     def __getitem__(self, path: str) -> ArrayMetadata | GroupMetadata:
         with Naming(f"consolidated metadata of {path!r}"):
-            node = _parse_member(self.members[path])
+            node = _parse_member(self._documents(path))
         if isinstance(node, GroupMetadata):
             return replace(node, consolidated_metadata=self.below(path))
         return node
@@ -88,15 +93,38 @@ class ConsolidatedMetadata(Mapping[str, ArrayMetadata | GroupMetadata]):
         return {
             "kind": "inline",
             "must_understand": False,
-            "metadata": {path: merged(documents) for path, documents in self.members.items()},
+            "metadata": {path: merged(self._documents(path)) for path in self.members},
         }
 
     def to_zmetadata(self, own: Documents) -> dict[str, Any]:
         """Give ``.zmetadata``; `own` are the group's own documents."""
         entries: dict[str, Any] = dict(own)
-        for path, documents in self.members.items():
+        for path in self.members:
+            documents = self._documents(path)
             entries |= {f"{path}/{name}": document for name, document in documents.items()}
         return {"metadata": entries, "zarr_consolidated_format": 1}
+
+    def _documents(self, path: str) -> Documents:
+        documents = self.members[path]
+        check_depth(list(documents.values()))
+        return documents
+
+
+def without_inline(document: dict[str, Any]) -> JSON:
+    """Give a decoded ``zarr.json`` without the members that `ConsolidatedMetadata` checks."""
+    inline = document.get("consolidated_metadata")
+    if document.get("node_type") != "group" or not isinstance(inline, dict):
+        return document
+    return {**document, "consolidated_metadata": without_entries(inline)}
+
+
+def without_entries(document: dict[str, Any]) -> JSON:
+    """Give a decoded ``.zmetadata``, or an inline copy, without the objects among its entries."""
+    entries = document.get("metadata")
+    if not isinstance(entries, dict):
+        return document
+    unfit = [entry for entry in entries.values() if not isinstance(entry, dict)]
+    return {**document, "metadata": unfit}
 
 
 def parse_inline(document: JSON) -> ConsolidatedMetadata:
@@ -111,7 +139,7 @@ def parse_inline(document: JSON) -> ConsolidatedMetadata:
         raise wrong(path, "an object", metadata)
     return ConsolidatedMetadata(
         {
-            _checked_path(member, path): split_inline(stored, f"{path}[{shown(member)}]")
+            _checked_path(member, path): split_inline(stored, member)
             for member, stored in metadata.items()
         }
     )
@@ -133,6 +161,7 @@ def parse_zmetadata(document: dict[str, Any]) -> GroupMetadata:
         if name in (".zgroup", ".zarray", ".zattrs"):
             members.setdefault(path and _checked_path(path, "metadata"), {})[name] = stored
     own = members.pop("", {})
+    check_depth(list(own.values()))
     if ".zgroup" not in own:
         raise MetadataError("metadata: '.zgroup' is missing", path="metadata")
     known = {path: found for path, found in members.items() if found.keys() != {".zattrs"}}
@@ -154,10 +183,10 @@ def _parse_member(documents: Documents) -> ArrayMetadata | GroupMetadata:
     return group_v3_from_json({**document, "consolidated_metadata": None})
 
 
-def split_inline(stored: JSON, path: str) -> Documents:
-    """Take an inline entry apart: a v2 member has its attributes merged into it."""
+def split_inline(stored: JSON, member: str) -> Documents:
+    """Take a member's inline entry apart: one of format 2 has its attributes merged into it."""
     if not isinstance(stored, dict):
-        raise wrong(path, "an object", stored)
+        raise wrong(f"consolidated_metadata.metadata[{shown(member)}]", "an object", stored)
     if stored.get("zarr_format") != 2:
         return {"zarr.json": stored}
     own = {name: value for name, value in stored.items() if name != "attributes"}
@@ -176,6 +205,6 @@ def _place(path: str) -> tuple[int, str]:
 
 def _checked_path(path: str, where: str) -> str:
     """Refuse a member's path that could lead out of its group."""
-    if "\0" in path or "\\" in path or any(part in ("", ".", "..") for part in path.split("/")):
+    if _NO_PATH.search(path):
         raise MetadataError(f"{where}: {shown(path)} is not a path below the group", path=where)
     return path

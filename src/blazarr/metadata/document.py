@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from blazarr.config import config
@@ -18,8 +18,13 @@ from blazarr.errors import BlazarrError, LimitError, MetadataError
 JSON = Any
 
 
-def decode(document: bytes) -> dict[str, Any]:
-    """Decode a document, which must be an object."""
+def decode(
+    document: bytes, checked: Callable[[dict[str, Any]], JSON] | None = None
+) -> dict[str, Any]:
+    """Decode a document, which must be an object.
+
+    `checked` picks the part whose depth is checked, where whoever uses the rest calls `check_depth` on it.
+    """
     limits = config.limits
     if len(document) > limits.document_bytes:
         raise LimitError(
@@ -29,10 +34,10 @@ def decode(document: bytes) -> dict[str, Any]:
             limit=limits.document_bytes,
         )
     value = _loads(document)
-    if document.count(b"{") + document.count(b"[") > limits.json_depth:
-        _check_depth(value, limits.json_depth)
     if not isinstance(value, dict):
         raise MetadataError(f"the document is not a JSON object but {type(value).__name__}")
+    if document.count(b"{") + document.count(b"[") > limits.json_depth:
+        check_depth(value if checked is None else checked(value))
     return value
 
 
@@ -69,7 +74,9 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 _DECODER = json.JSONDecoder(object_pairs_hook=_unique)
 
 
-def _check_depth(value: JSON, limit: int) -> None:
+def check_depth(value: JSON) -> None:
+    """Refuse a decoded value that nests deeper than ``limits.json_depth``."""
+    limit = config.limits.json_depth
     level = [value]
     for _ in range(limit):
         level = [

@@ -61,14 +61,14 @@ def _group_v3(document: dict[str, JSON]) -> dict[str, JSON]:
     members = consolidated.get("metadata") if isinstance(consolidated, dict) else None
     if not isinstance(consolidated, dict) or not isinstance(members, dict):
         return valid
-    new = {path: _inline_member(stored) for path, stored in members.items()}
+    new = {path: _inline_member(path, stored) for path, stored in members.items()}
     if all(new[path] is members[path] for path in members):
         return valid
     return {**valid, "consolidated_metadata": {**consolidated, "metadata": new}}
 
 
-def _inline_member(stored: JSON) -> JSON:
-    documents = split_inline(stored, "consolidated_metadata")
+def _inline_member(path: str, stored: JSON) -> JSON:
+    documents = split_inline(stored, path)
     if "zarr.json" in documents:
         return rewritten("zarr.json", stored)
     if ".zarray" not in documents:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -11,10 +11,12 @@ from blazarr.codecs import ArrayArrayCodec, ArrayBytesCodec, BytesBytesCodec, Co
 from blazarr.grids import ChunkGrid
 from blazarr.metadata import ArrayMetadata, ArrayV2Metadata
 from blazarr.nodes import layout
-from blazarr.nodes.info import ArrayInfo
 from blazarr.nodes.placed import Placed
-from blazarr.nodes.showing import ArrayShow, array_html
 from blazarr.nodes.state import ArrayState
+
+if TYPE_CHECKING:
+    from blazarr.nodes.info import ArrayInfo
+    from blazarr.nodes.showing import ArrayShow
 
 
 class Described(Placed):
@@ -159,15 +161,21 @@ class Described(Placed):
     @property
     def show(self) -> ArrayShow:
         """Pictures: ``show.grid()`` of chunks and shards, ``show.chunks()`` of what is stored."""
+        from blazarr.nodes.showing import ArrayShow
+
         return ArrayShow(self)
 
     def _repr_html_(self) -> str:
+        from blazarr.nodes.showing import array_html
+
         return array_html(self)
 
     def _ipython_key_completions_(self) -> list[str]:
         return list(self.dtype.names or ())
 
     def _info(self, **stored: int) -> ArrayInfo:
+        from blazarr.nodes.info import ArrayInfo
+
         return ArrayInfo(
             zarr_format=self.metadata.zarr_format,
             data_type=repr(self.dtype) if self.dtype.names else str(self.dtype),

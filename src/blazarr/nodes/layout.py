@@ -8,7 +8,7 @@ import operator
 from collections.abc import Iterator
 from typing import Any, SupportsIndex
 
-from blazarr.codecs import Codec, parse_codec, parse_v2_codec
+from blazarr.codecs import Codec, parse_codec
 from blazarr.errors import BlazarrError, MetadataError, SelectionError
 from blazarr.grids import ChunkGrid
 from blazarr.metadata import ArrayMetadata, CodecSpec
@@ -132,6 +132,8 @@ def padded(metadata: ArrayMetadata) -> ArrayMetadata:
 def codecs(metadata: ArrayMetadata) -> tuple[Codec, ...]:
     """Return the codecs of what is encoded on its own, in the order of encoding."""
     if metadata.zarr_format == 2:
+        from blazarr.codecs import parse_v2_codec
+
         return tuple(
             parse_v2_codec({"id": codec.name, **codec.configuration}, codec.name)
             for codec in metadata.codecs

@@ -13,11 +13,9 @@ import numpy.typing as npt
 from blazarr.errors import BlazarrError
 from blazarr.indexing import (
     Selection,
-    from_ndsel,
     parse_advanced,
     parse_getitem,
     parse_orthogonal,
-    to_ndsel,
 )
 
 if TYPE_CHECKING:
@@ -117,6 +115,8 @@ class LazyArray:
 
         Without ``kind`` it is what TensorStore's ``IndexTransform`` and zarr-indexing's take.
         """
+        from blazarr.indexing.ndsel import to_ndsel
+
         return to_ndsel(self.selection)
 
     def from_json(self, message: Mapping[str, Any]) -> LazyArray:
@@ -133,6 +133,8 @@ class LazyArray:
         SelectionError
             If the message is wrong or does not fit.
         """
+        from blazarr.indexing.ndsel import from_ndsel
+
         return LazyArray(self.array, self.selection.compose(from_ndsel(message, self.shape)))
 
     def result(self, *, out: Any = None) -> Any:

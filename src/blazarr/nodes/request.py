@@ -11,7 +11,6 @@ from blazarr.codecs import (
     ArrayArrayCodec,
     ArrayBytesCodec,
     BytesBytesCodec,
-    normalise_chain,
     parse_codec,
 )
 from blazarr.config import config
@@ -98,6 +97,8 @@ class ArrayRequest:
     def _codecs(
         self, data_type: DataType, chunks: ChunkGrid, shards: ChunkGrid | None
     ) -> list[CodecSpec]:
+        from blazarr.codecs import normalise_chain
+
         location = self.shards.get("index_location") if isinstance(self.shards, Mapping) else None
         members = normalise_chain(
             3,
@@ -132,6 +133,8 @@ class ArrayRequest:
         return {"filters": filters, "serializer": serializer, "compressors": compressors}
 
     def _v2(self, shape: tuple[int, ...], data_type: DataType) -> ArrayV2Metadata:
+        from blazarr.codecs import normalise_chain
+
         self._refuse_v3_arguments()
         grid = chunks_from_argument(self.chunks, shape, data_type.itemsize)
         members = normalise_chain(

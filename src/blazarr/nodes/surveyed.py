@@ -6,14 +6,14 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from blazarr.drawing import TreeNode, TreeRepr, draw_tree, rows_table
 from blazarr.metadata import GroupMetadata
 from blazarr.nodes.array import Array
-from blazarr.nodes.info import GroupInfo
 from blazarr.nodes.placed import Placed
 
 if TYPE_CHECKING:
+    from blazarr.drawing import TreeRepr
     from blazarr.nodes.group import Group
+    from blazarr.nodes.info import GroupInfo
 
 
 class Surveyed(Placed):
@@ -30,6 +30,8 @@ class Surveyed(Placed):
 
     def _repr_html_(self) -> str:
         """Return what notebooks show; members only where consolidated metadata has them."""
+        from blazarr.drawing import rows_table
+
         members = self._metadata.consolidated_metadata
         facts = rows_table(
             [
@@ -65,6 +67,8 @@ class Surveyed(Placed):
         max_nodes
             How many nodes to draw at most.
         """
+        from blazarr.drawing import TreeNode, draw_tree
+
         if expand is not None:
             raise NotImplementedError("'expand' is not implemented; leave it out")
         nodes = list(islice(self._walk(level), max_nodes + 1))
@@ -87,6 +91,8 @@ class Surveyed(Placed):
         return self._info(list(self._walk(None)))
 
     def _info(self, nodes: list[tuple[str, Any]] | None) -> GroupInfo:
+        from blazarr.nodes.info import GroupInfo
+
         arrays = sum(isinstance(node, Array) for _, node in nodes or ())
         return GroupInfo(
             name=self.path,

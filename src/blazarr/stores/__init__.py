@@ -1,5 +1,10 @@
 """Where bytes lie: the protocol, the local folder, memory, mappings, archives and wrappers."""
 
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final
+
 from blazarr.stores.base import (
     ABSENT,
     ANY,
@@ -11,14 +16,24 @@ from blazarr.stores.base import (
     Page,
     Store,
 )
-from blazarr.stores.caching import CacheStore
 from blazarr.stores.local import LocalStore
-from blazarr.stores.logged import LoggingStore
 from blazarr.stores.memory import MemoryStore
 from blazarr.stores.resolve import native, store_from
-from blazarr.stores.retrying import RetryStore
 from blazarr.stores.wrappers import PrefixStore, ReadOnlyStore, WrapperStore
-from blazarr.stores.zip import ZipStore
+
+if TYPE_CHECKING:
+    from blazarr.stores.caching import CacheStore
+    from blazarr.stores.logged import LoggingStore
+    from blazarr.stores.retrying import RetryStore
+    from blazarr.stores.zip import ZipStore
+
+# These load on use.
+_PLACES: Final = {
+    "CacheStore": "caching",
+    "LoggingStore": "logged",
+    "RetryStore": "retrying",
+    "ZipStore": "zip",
+}
 
 __all__ = [
     "ABSENT",
@@ -42,3 +57,9 @@ __all__ = [
     "native",
     "store_from",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _PLACES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_PLACES[name]}"), name)

@@ -6,7 +6,6 @@ import os
 from collections.abc import Mapping, MutableMapping
 from pathlib import Path
 from typing import Any, Final
-from urllib.parse import unquote
 
 from blazarr import _core
 from blazarr.errors import BlazarrError, ReadOnlyError, UnsupportedError
@@ -15,7 +14,6 @@ from blazarr.stores.keyed import KeyedStore
 from blazarr.stores.local import LocalStore
 from blazarr.stores.memory import MemoryStore
 from blazarr.stores.wrappers import ReadOnlyStore
-from blazarr.stores.zip import ZipStore
 
 MODES: Final = ("r", "r+", "a", "w", "w-")
 
@@ -103,6 +101,8 @@ def _from_path(text: str, options: dict[str, Any], *, read_only: bool) -> Store:
         return from_url(text, options, read_only=read_only)
     path = _path_of_url(text) if scheme else text
     if path.endswith(".zip") and not os.path.isdir(path):  # noqa: PTH112 - on the way of every open
+        from blazarr.stores.zip import ZipStore
+
         return ZipStore(path, mode="r" if read_only else "a", **options)
     if os.path.isfile(path):  # noqa: PTH113 - likewise
         raise UnsupportedError(
@@ -119,6 +119,8 @@ def _path_of_url(url: str) -> str:
     too. So everything after the host is the path, and it is decoded unless the text as it is
     names something that exists.
     """
+    from urllib.parse import unquote
+
     host, slash, rest = url.split("://", 1)[1].partition("/")
     if host not in {"", "localhost"}:
         # Strictly a host, but what people mean by "file://data/x.zarr" is a relative path.

@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from blazarr.errors import SelectionError
-from blazarr.indexing import from_ndsel, parse_getitem, parse_orthogonal, parse_vindex, to_ndsel
+from blazarr.indexing import parse_getitem, parse_orthogonal, parse_vindex
 from blazarr.indexing.messages import normalize
+from blazarr.indexing.ndsel import from_ndsel, to_ndsel
 
 from .strategies import basic_keys, coordinate_keys, orthogonal_keys
 

@@ -11,9 +11,12 @@ from hypothesis import strategies as st
 from blazarr.config import config
 from blazarr.errors import BlazarrError, LimitError, MetadataError, UnsupportedError
 from blazarr.metadata import (
+    ConsolidatedMetadata,
+    GroupMetadata,
     parse_array_v2,
     parse_array_v3,
     parse_consolidated_v2,
+    parse_documents,
     parse_group_v3,
     parse_node_v3,
 )
@@ -89,6 +92,54 @@ def test_depth_is_limited() -> None:
             decode(nested(depth))
     with config.set({"limits.json_depth": 65}):
         assert decode(nested(65))
+
+
+def deep(depth: int) -> Any:
+    value: Any = 0
+    for _ in range(depth):
+        value = [value]
+    return value
+
+
+@pytest.mark.parametrize("zarr_format", [2, 3])
+@pytest.mark.parametrize("depth", [70, 900])
+def test_a_member_that_nests_too_deep_costs_only_itself(zarr_format: int, depth: int) -> None:
+    good = GroupMetadata(zarr_format, {"a": 1})
+    bad = GroupMetadata(zarr_format, {"a": deep(depth)})
+    copies = ConsolidatedMetadata({"good": good.documents(), "bad": bad.documents()})
+    with config.set({"limits.json_depth": 10_000}):
+        documents = GroupMetadata(zarr_format, {}, copies).to_documents()
+    group = parse_documents(documents)
+    assert isinstance(group, GroupMetadata)
+    members = group.consolidated_metadata
+    assert members is not None
+    assert members["good"].attributes == good.attributes
+    for use in (lambda: members["bad"], group.to_documents, lambda: list(members.values())):
+        with pytest.raises(LimitError, match=r"limits\.json_depth"):
+            use()
+
+
+@pytest.mark.parametrize("place", ["attributes", "consolidated_metadata", "metadata", "extra"])
+def test_only_members_wait_for_the_check_of_their_depth(place: str) -> None:
+    inline = {"kind": "inline", "metadata": {}}
+    group = {"zarr_format": 3, "node_type": "group", "consolidated_metadata": inline}
+    worse: dict[str, dict[str, Any]] = {
+        "attributes": {**group, "attributes": {"a": deep(100)}},
+        "consolidated_metadata": {**group, "consolidated_metadata": {**inline, "b": deep(100)}},
+        "metadata": {**group, "consolidated_metadata": {**inline, "metadata": {"m": deep(100)}}},
+        "extra": {**group, "metadata": {"m": {"n": deep(100)}}},
+    }
+    with pytest.raises(LimitError, match=r"limits\.json_depth"):
+        parse_node_v3(encode(worse[place]), "zarr.json")
+
+
+@pytest.mark.parametrize("entry", [".zgroup", ".zattrs", "a/.zattrs"])
+def test_depth_in_zmetadata(entry: str) -> None:
+    entries: dict[str, Any] = {".zgroup": {"zarr_format": 2}, "a/.zgroup": {"zarr_format": 2}}
+    entries[entry] = {**entries.get(entry, {}), "deep": deep(100)}
+    document = encode({"zarr_consolidated_format": 1, "metadata": entries})
+    with pytest.raises(LimitError, match=r"limits\.json_depth"):
+        list((parse_consolidated_v2(document, ".zmetadata").consolidated_metadata or {}).values())
 
 
 def test_many_shallow_containers_are_no_depth() -> None:
