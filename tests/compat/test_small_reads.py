@@ -31,7 +31,13 @@ def test_a_column_of_a_shard_is_much_work(monkeypatch: pytest.MonkeyPatch, tmp_p
 
 @pytest.mark.parametrize(
     ("chunks", "shards", "threads"),
-    [((64, 64), None, 0), ((64, 64), (1024, 1024), 0), ((1024, 1024), None, 1)],
+    [
+        ((64, 64), None, 0),
+        ((64, 64), (1024, 1024), 0),
+        ((512, 512), None, 0),
+        ((512, 512), (1024, 1024), 0),
+        ((1024, 1024), None, 1),
+    ],
 )
 def test_a_window_goes_to_another_thread_where_its_chunk_is_large(
     monkeypatch: pytest.MonkeyPatch,
@@ -48,3 +54,27 @@ def test_a_window_goes_to_another_thread_where_its_chunk_is_large(
     rows, columns = np.ogrid[100:110, 200:210]
     assert np.array_equal(window, (rows * 1024 + columns) % 9999)
     assert len(seen) == threads
+
+
+def test_a_window_of_two_chunks_is_for_two_threads(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    array = array_of(tmp_path / "a", (512, 512), None)
+    seen = []
+    to_thread = asyncio.to_thread
+    monkeypatch.setattr(asyncio, "to_thread", lambda work: seen.append(work) or to_thread(work))
+    rows, columns = np.ogrid[100:110, 507:517]
+    assert np.array_equal(array[100:110, 507:517], (rows * 1024 + columns) % 9999)
+    assert len(seen) == 1
+
+
+def test_a_chunk_is_encoded_in_another_thread(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    array = array_of(tmp_path / "a", (512, 512), None)
+    seen = []
+    to_thread = asyncio.to_thread
+    monkeypatch.setattr(asyncio, "to_thread", lambda work: seen.append(work) or to_thread(work))
+    array[:512, :512] = 7
+    assert len(seen) == 1
+    assert np.all(array[:512, :512] == 7)

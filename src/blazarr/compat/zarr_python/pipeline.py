@@ -151,7 +151,7 @@ class BlazarrCodecPipeline(CodecPipeline):
 
             session, asked = on_device(session, items, target, on_gpu)
         memory = session.room(out.shape, target)
-        work = _Work.of(session, asked, memory, drop_axes)
+        work = _Work.of(session, asked, memory, drop_axes, reads=True)
         if work is None:
             self._refuse("a selection has a form that only numpy knows")
             return await self.own.read(items, out, drop_axes)
@@ -174,7 +174,9 @@ class BlazarrCodecPipeline(CodecPipeline):
         if session is None:
             await self.own.write(items, value, drop_axes)
             return
-        work = _Work.of(session, items, session.memory(value.as_numpy_array()), drop_axes)
+        work = _Work.of(
+            session, items, session.memory(value.as_numpy_array()), drop_axes, reads=False
+        )
         if work is None:
             self._refuse("a selection has a form that only numpy knows")
             await self.own.write(items, value, drop_axes)
@@ -256,6 +258,8 @@ class _Work:
         items: list[Item],
         memory: npt.NDArray[Any],
         drop_axes: tuple[int, ...],
+        *,
+        reads: bool,
     ) -> _Work | None:
         """Take a batch; None where only numpy knows what it means."""
         place = place_of(items)
@@ -268,7 +272,7 @@ class _Work:
             if chunks is None:
                 return None
             waves.append((wave, chunks))
-        return cls(Runner(session, session.size(items, memory)), place, waves)
+        return cls(Runner(session, session.amount(items, memory), reads), place, waves)
 
     async def read(self) -> list[bytes]:
         """Read all; for each chunk whether it was there."""

@@ -30,6 +30,26 @@ _EXPORTED = "biufc"
 # Below this many bytes the work is done before another thread has woken up.
 _AT_ONCE = 128 << 10
 
+# A single chunk gives other threads nothing to do. Up to this size it is decoded sooner than a thread has taken it over
+# and the event loop has heard of it.
+_CHUNK_AT_ONCE = 1 << 20
+
+
+@dataclass(frozen=True)
+class Amount:
+    """How much there is to do, as far as can be told at a glance.
+
+    Attributes
+    ----------
+    size
+        Bytes.
+    chunks
+        How many chunks, inner ones of shards, are encoded or decoded each as a whole.
+    """
+
+    size: int
+    chunks: int
+
 
 @dataclass(frozen=True)
 class NativeSession:
@@ -71,17 +91,19 @@ class NativeSession:
             memory = memory.view(np.dtype((np.void, memory.dtype.itemsize)))
         return self.chunks.batch(items, memory, drop_axes)
 
-    def size(self, items: list[Any], memory: AnyArray) -> int:
-        """Return about how many bytes it takes to read or write `items`, as far as can be told at a glance."""
+    def amount(self, items: list[Any], memory: AnyArray) -> Amount:
+        """Return how much it is to read or write `items`."""
         chunk: int = math.prod(items[0][1].shape)
-        if self.inner is not None and len(items) == 1:
-            touched = _touched(items[0][2], self.inner)
-            chunk = chunk if touched is None else touched * math.prod(self.inner)
-        return max(memory.nbytes, chunk * len(items) * self.dtype.itemsize)
+        count = len(items)
+        if self.inner is not None:
+            touched = _touched(items[0][2], self.inner) if count == 1 else None
+            count = touched or count * (chunk // math.prod(self.inner))
+            chunk = math.prod(self.inner)
+        return Amount(max(memory.nbytes, chunk * count * self.dtype.itemsize), count)
 
-    async def run(self, work: Callable[[], Result], size: int) -> Result:
-        """Do work of about `size` bytes without holding up the event loop for long."""
-        if size <= _AT_ONCE:
+    async def run(self, work: Callable[[], Result], at_once: bool) -> Result:
+        """Do work; without holding up the event loop unless it takes less than that would."""
+        if at_once:
             return work()
         return await asyncio.to_thread(work)
 
@@ -119,7 +141,7 @@ class BorrowingSession(NativeSession):
 
     call: Call
 
-    async def run(self, work: Callable[[], Result], size: int) -> Result:
+    async def run(self, work: Callable[[], Result], at_once: bool) -> Result:
         """Do work in a thread of its own: it waits for codecs, which may need the event loop's threads."""
         future: Future[Result] = Future()
         context = contextvars.copy_context()
@@ -170,21 +192,30 @@ class Runner:
     ----------
     session
         Where.
-    size
-        About how many bytes it is.
+    amount
+        How much it is.
+    reads
+        Whether it reads; encoding takes many times longer.
     """
 
     session: NativeSession
-    size: int
+    amount: Amount
+    reads: bool
+
+    @property
+    def at_once(self) -> bool:
+        """Whether it is done sooner than other threads could take part."""
+        one = self.reads and self.amount.chunks == 1
+        return self.amount.size <= (_CHUNK_AT_ONCE if one else _AT_ONCE)
 
     @property
     def threads(self) -> int | None:
         """How many threads may take part; None for as many as the process may use."""
-        return 1 if self.size <= _AT_ONCE else settings.threads()
+        return 1 if self.at_once else settings.threads()
 
     async def __call__(self, work: Callable[[], Result]) -> Result:
         """Do a piece of work."""
-        return await self.session.run(work, self.size)
+        return await self.session.run(work, self.at_once)
 
 
 def _finish(future: Future[Result], work: Callable[[], Result]) -> None:
