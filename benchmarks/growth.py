@@ -1,14 +1,14 @@
 """How the cost of a full read grows: with chunks, array sizes, dimensions and threads.
 
 Prints the figures, writes them to `results/growth.json` and draws `docs/design/growth.svg`. Sizes for which the machine
-has not thrice the memory are left out.
+has not one and a half times the memory (a result, and a store half as large) are left out.
 
     python benchmarks/growth.py [--repeats 5]
 """
 
 import argparse
 import json
-import os
+import shutil
 import statistics
 import tempfile
 import time
@@ -65,24 +65,35 @@ def by_chunks(repeats: int) -> Iterator[tuple[float, float]]:
         yield count, 1e6 * read_seconds(array, repeats) / count
 
 
+def available_mib() -> int:
+    """Return the memory that the system could give, in MiB."""
+    for line in Path("/proc/meminfo").read_text(encoding="ascii").splitlines():
+        name, _, rest = line.partition(":")
+        if name == "MemAvailable":
+            return int(rest.split()[0]) >> 10
+    raise RuntimeError("the system does not tell how much memory is available")
+
+
 def by_size(folder: Path, repeats: int) -> Iterator[tuple[float, float]]:
     """Milliseconds a GiB, for arrays of MiB in chunks of 1 MiB."""
-    available = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // MIB
-    one = noise(MIB)
     for mib in (1, 4, 16, 64, 256, 1024, 4096, 8192):
-        if 3 * mib > available:
+        available = available_mib()
+        if 1.5 * mib + 1024 > available:
             print(f"left out: {mib} MiB of {available} MiB available")
             continue
+        path = folder / f"size-{mib}"
         array = blazarr.create_array(
-            folder / f"size-{mib}",
+            path,
             shape=(mib * MIB,),
             dtype="u1",
             chunks=(MIB,),
             compressors=ZstdCodec(level=1),
         )
-        for start in range(0, mib * MIB, MIB):
-            array[start : start + MIB] = one
+        part = noise(min(mib, 64) * MIB)
+        for start in range(0, mib * MIB, part.size):
+            array[start : start + part.size] = part
         yield mib, 1e3 * read_seconds(array, repeats if mib < 1024 else 2) * 1024 / mib
+        shutil.rmtree(path)
 
 
 def by_rank(folder: Path, repeats: int) -> Iterator[tuple[float, float]]:
