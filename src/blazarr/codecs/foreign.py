@@ -9,9 +9,9 @@ from blazarr.codecs.blosc import SHUFFLES, BloscCodec
 from blazarr.codecs.crc32c import Crc32cCodec
 from blazarr.codecs.gzip import GzipCodec
 from blazarr.codecs.numcodecs import codec_class
-from blazarr.codecs.registry import NUMCODECS, unknown_codec
 from blazarr.codecs.v2 import parse_v2_codec
 from blazarr.codecs.zstd import ZstdCodec
+from blazarr.errors import UnsupportedError
 
 if TYPE_CHECKING:
     from blazarr.codecs.base import JSON, Codec
@@ -42,7 +42,12 @@ def from_numcodecs(stored: Mapping[str, JSON], where: str) -> Codec:
             return parse_v2_codec(stored, where)
     found = codec_class(stored["id"])
     if found is None:
-        raise unknown_codec(f"{NUMCODECS}{stored['id']}", 3)
+        raise UnsupportedError(
+            f"{where}: codec {stored['id']!r} of numcodecs has no form in format 3; use "
+            "zarr_format=2, or a codec that is written for format 3",
+            path=where,
+            codec=stored["id"],
+        )
     return found.from_configuration(options)
 
 

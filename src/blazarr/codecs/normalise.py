@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Any, Final
 from blazarr.codecs.base import ArrayArrayCodec, ArrayBytesCodec, BytesBytesCodec, Codec
 from blazarr.codecs.bytes import BytesCodec
 from blazarr.codecs.foreign import from_numcodecs, is_numcodecs
+from blazarr.codecs.numcodecs.base import adopt_numcodecs
 from blazarr.codecs.registry import parse_codec
 from blazarr.codecs.sharding import ShardingCodec
 from blazarr.codecs.stage import BYTE, Stage, has_orders
 from blazarr.codecs.v2 import OBJECT_CODECS, parse_v2_codec
 from blazarr.codecs.v3 import split_codecs
 from blazarr.codecs.vlen import VLenBytesCodec, VLenUTF8Codec
+from blazarr.codecs.zarr_python import adopt
 from blazarr.codecs.zstd import ZstdCodec
 from blazarr.config import config
 from blazarr.errors import MetadataError
@@ -139,7 +141,9 @@ def _codec(entry: Any, where: str) -> Codec:
     if is_numcodecs(entry):
         return from_numcodecs(entry.get_config(), where)
     if not isinstance(entry, (Codec, str, Mapping)) and hasattr(entry, "to_dict"):
-        entry = entry.to_dict()
+        document = entry.to_dict()
+        adopt(entry, document)
+        return parse_codec(document, where)
     return parse_codec(entry, where)
 
 
@@ -194,6 +198,7 @@ def _v2_codec(entry: Any, where: str) -> dict[str, JSON]:
         return dict(entry)
     if is_numcodecs(entry):
         stored = dict(entry.get_config())
+        adopt_numcodecs(entry)
         # TensorStore refuses the member, and false is what its absence means.
         if stored.get("checksum") is False:
             del stored["checksum"]

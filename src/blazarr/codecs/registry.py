@@ -41,6 +41,7 @@ _BUILT_IN: Final = {
     "transpose": "transpose:TransposeCodec",
     "vlen-bytes": "vlen:VLenBytesCodec",
     "vlen-utf8": "vlen:VLenUTF8Codec",
+    "zarrs.squeeze": "reshape:SqueezeCodec",
     "zarrs.vlen": "zarrs_vlen:VLenCodec",
     "zfp": "zfp:ZfpCodec",
     "zstd": "zstd:ZstdCodec",
@@ -52,6 +53,7 @@ _ALIASES: Final = {
     "numcodecs.vlen-bytes": "vlen-bytes",
     "numcodecs.vlen-utf8": "vlen-utf8",
     "sharding": "sharding_indexed",
+    "squeeze": "zarrs.squeeze",
     "vlen": "zarrs.vlen",
     "vlen_bytes": "vlen-bytes",
     "vlen_utf8": "vlen-utf8",
@@ -113,6 +115,15 @@ def codec_class(name: str) -> type[Codec]:
         if wrapped is not None:
             return wrapped
     return _from_package(name)
+
+
+def is_known(name: str) -> bool:
+    """Tell whether a name of format 3 has a class."""
+    try:
+        codec_class(name)
+    except UnknownCodecError:
+        return False
+    return True
 
 
 def _from_package(name: str) -> type[Codec]:

@@ -1,4 +1,4 @@
-"""``reshape``: the same elements in another shape."""
+"""``reshape`` and ``zarrs.squeeze``: the same elements in another shape."""
 
 from __future__ import annotations
 
@@ -74,6 +74,28 @@ class ReshapeCodec(ArrayArrayCodec):
         if part and part[-1] >= len(shape):
             raise wrong(self.name, "shape", self.shape, f"axes of an array with {len(shape)}")
         return math.prod(shape[axis] or 0 for axis in part)
+
+    def native(self, stage: Stage) -> list[Step]:
+        """Return no step: the bytes stay as they are."""
+        del stage
+        return []
+
+
+@dataclass(frozen=True, kw_only=True)
+class SqueezeCodec(ArrayArrayCodec):
+    """The same elements without the chunk's axes of size 1, for codecs that want few axes; zarrs has it."""
+
+    name: ClassVar[str] = "zarrs.squeeze"
+
+    def after(self, stage: Stage) -> Stage:
+        """Return the data in its new shape."""
+        if stage.shape is None or None in stage.shape:
+            raise UnsupportedError(
+                "codec 'zarrs.squeeze' needs chunks of one size, so it does not go with a "
+                "rectilinear grid",
+                codec=self.name,
+            )
+        return replace(stage, shape=tuple(size for size in stage.shape if size != 1))
 
     def native(self, stage: Stage) -> list[Step]:
         """Return no step: the bytes stay as they are."""

@@ -18,6 +18,7 @@ from blazarr.codecs.base import (
     BytesBytesCodec,
     Codec,
 )
+from blazarr.codecs.registry import is_known, register_codec
 from blazarr.codecs.stage import Stage
 
 if TYPE_CHECKING:
@@ -37,6 +38,23 @@ def adapted_class(name: str) -> type[Codec] | None:
     except (KeyError, ValueError):
         return None
     return _adapted(name, theirs)
+
+
+def adopt(codec: Any, document: Mapping[str, JSON]) -> None:
+    """Make the class of an object known, where nobody registered its name.
+
+    So this process reads what it writes with the object; others need the codec registered.
+    """
+    name = document.get("name")
+    if not isinstance(name, str) or is_known(name):
+        return
+    theirs: Any = type(codec)
+    try:
+        adapted = _adapted(name, theirs)
+    except ImportError:
+        return
+    if adapted is not None:
+        register_codec(adapted, name)
 
 
 @cache

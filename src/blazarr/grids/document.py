@@ -9,6 +9,9 @@ from blazarr.errors import LimitError, MetadataError, UnsupportedError
 from blazarr.grids.axis import Axis
 from blazarr.grids.grid import ChunkGrid
 
+# zarrs' spellings of a regular grid whose last chunks end where the array does.
+_BOUNDED = ("zarrs.regular_bounded", "regular_bounded")
+
 
 def parse_grid(document: Any, shape: tuple[int, ...], path: str = "chunk_grid") -> ChunkGrid:
     """Parse a ``chunk_grid`` member.
@@ -30,6 +33,8 @@ def parse_grid(document: Any, shape: tuple[int, ...], path: str = "chunk_grid") 
         return _parse_regular(configuration, shape, f"{path}.configuration")
     if name == "rectilinear":
         return _parse_rectilinear(configuration, shape, f"{path}.configuration")
+    if name in _BOUNDED:
+        return _parse_bounded(configuration, shape, f"{path}.configuration")
     raise UnsupportedError(
         f"{path}: chunk grid {name[:60]!r} is not known; blazarr has 'regular' and 'rectilinear'",
         path=path,
@@ -50,6 +55,26 @@ def _parse_regular(configuration: Any, shape: tuple[int, ...], path: str) -> Chu
     if not isinstance(configuration, dict):
         raise _wrong(path, "an object with chunk_shape", configuration)
     return parse_chunk_shape(configuration.get("chunk_shape"), shape, f"{path}.chunk_shape")
+
+
+def _parse_bounded(configuration: Any, shape: tuple[int, ...], path: str) -> ChunkGrid:
+    """Read what the specification's rectilinear grid says too, and is written as."""
+    regular = _parse_regular(configuration, shape, path)
+    edges = config.limits.grid_edges
+    axes = []
+    for size, extent in zip(regular.chunk_shape, shape, strict=True):
+        count, rest = divmod(extent, size)
+        if not rest:
+            axes.append(Axis(size))
+        elif count >= edges:
+            raise LimitError(
+                f"{path}: more than {edges} chunks along one axis; raise limits.grid_edges",
+                path=path,
+                limit=edges,
+            )
+        else:
+            axes.append(Axis(lengths=(*[size] * count, rest)))
+    return ChunkGrid(tuple(axes))
 
 
 def _parse_rectilinear(configuration: Any, shape: tuple[int, ...], path: str) -> ChunkGrid:

@@ -6,8 +6,8 @@ import json
 import math
 from abc import ABC, abstractmethod
 from copy import deepcopy
-from dataclasses import dataclass, field
-from typing import Any, ClassVar, Self
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, Self, cast
 
 from blazarr.config import config
 from blazarr.dtypes import DataType
@@ -99,7 +99,6 @@ class ArrayMetadata(ABC):
         """Give the documents, by the name of their key, before encoding; they are the caller's own."""
         return deepcopy(self.documents())
 
-    @abstractmethod
     def update(
         self,
         *,
@@ -107,6 +106,14 @@ class ArrayMetadata(ABC):
         attributes: dict[str, Any] | None = None,
     ) -> Self:
         """Give the metadata with another shape or other attributes."""
+        shape = self.shape if shape is None else shape
+        changed: Self = replace(
+            cast("Any", self),
+            shape=shape,
+            grid=checked_grid(self.grid, shape),
+            attributes=self.attributes if attributes is None else deepcopy(attributes),
+        )
+        return changed
 
     def to_dict(self) -> dict[str, Any]:
         """Give one document, before encoding; in format 2 with the attributes in it."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from copy import deepcopy
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self
 
 from blazarr.dtypes import DataType
@@ -108,21 +108,6 @@ class ArrayV2Metadata(ArrayMetadata):
             filters=_parse_filters(list(filters)),
             compressor=None if compressor is None else _parse_v2_codec(compressor, "compressor"),
             attributes=parse_attributes(deepcopy(attributes)),
-        )
-
-    def update(
-        self,
-        *,
-        shape: tuple[int, ...] | None = None,
-        attributes: dict[str, Any] | None = None,
-    ) -> Self:
-        """Give the metadata with another shape or other attributes."""
-        shape = self.shape if shape is None else shape
-        return replace(
-            self,
-            shape=shape,
-            grid=checked_grid(self.grid, shape),
-            attributes=self.attributes if attributes is None else deepcopy(attributes),
         )
 
     def documents(self) -> dict[str, dict[str, Any]]:

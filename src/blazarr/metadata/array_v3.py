@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from copy import deepcopy
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self
 
 from blazarr.dtypes import DataType
@@ -106,21 +106,6 @@ class ArrayV3Metadata(ArrayMetadata):
     def node_type(self) -> str:
         """``"array"``."""
         return "array"
-
-    def update(
-        self,
-        *,
-        shape: tuple[int, ...] | None = None,
-        attributes: dict[str, Any] | None = None,
-    ) -> Self:
-        """Give the metadata with another shape or other attributes."""
-        shape = self.shape if shape is None else shape
-        return replace(
-            self,
-            shape=shape,
-            grid=checked_grid(self.grid, shape),
-            attributes=self.attributes if attributes is None else deepcopy(attributes),
-        )
 
     def documents(self) -> dict[str, dict[str, Any]]:
         """Give the document, before encoding, in zarr-python's order of members."""

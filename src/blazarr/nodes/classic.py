@@ -7,6 +7,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+import numpy as np
+
 from blazarr.engine.array_config import ArrayConfig, ArrayConfigLike
 from blazarr.errors import BlazarrError, ZarrRuntimeWarning
 from blazarr.nodes import creation
@@ -58,6 +60,8 @@ class ClassicRequest:
             raise BlazarrError("give only one of chunks and chunk_shape", argument="chunk_shape")
         chunks = self.chunk_shape if self.chunks is None else self.chunks
         zarr_format = self.zarr_format or creation.default_format()
+        if zarr_format == 2 and _is_falsy(chunks):
+            chunks = None
         return ArrayRequest(
             shape=self.shape,
             dtype="float64" if self.dtype is None else self.dtype,
@@ -91,6 +95,13 @@ class ClassicRequest:
                 raise BlazarrError(
                     f"format {zarr_format} has no {name}; use {other} instead", argument=name
                 )
+
+
+def _is_falsy(chunks: Any) -> bool:
+    """Tell what zarr-python's ``create`` takes for no chunks in format 2: 0, False, and what is empty."""
+    if isinstance(chunks, np.ndarray):
+        return chunks.size < 2 and not chunks.any()
+    return not chunks
 
 
 def create(

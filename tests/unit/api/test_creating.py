@@ -52,6 +52,15 @@ def test_chunks(chunks, shape, expected):
     assert blazarr.create_array({}, shape=shape, dtype="u1", chunks=chunks).chunks == expected
 
 
+@pytest.mark.parametrize("chunks", [0, False, (), np.int64(0), np.array([0]), np.array([])])
+def test_create_takes_what_is_falsy_for_no_chunks_in_format_2(chunks):
+    auto = blazarr.create_array({}, shape=(5000, 5000), dtype="i4", zarr_format=2).chunks
+    array = blazarr.create((5000, 5000), store={}, dtype="i4", chunks=chunks, zarr_format=2)
+    assert array.chunks == auto != (5000, 5000)
+    with pytest.raises(ValueError, match="at least 1"):
+        blazarr.create((5, 5), store={}, dtype="i4", chunks=np.array([0, 0]), zarr_format=2)
+
+
 def test_rectilinear_chunks():
     array = blazarr.create_array({}, shape=(7, 4), dtype="u1", chunks=[[2, 4, 1], [4]])
     assert array.write_chunk_sizes == ((2, 4, 1), (4,))

@@ -322,8 +322,7 @@ def test_what_zfp_does_not_have(monkeypatch):
 @pytest.mark.parametrize(
     ("name", "package"),
     [
-        ("zarrs.gdeflate", "zarrs"),
-        ("gdeflate", "zarrs"),
+        ("zarrs.vlen_v2", "zarrs"),
         ("gribberish", "gribberish"),
         ("imagecodecs_jpeg2k", "imagecodecs-zarr"),
     ],
@@ -332,3 +331,31 @@ def test_codecs_that_other_packages_have(name, package):
     with pytest.raises(UnknownCodecError, match=f"{name}.*{package}") as caught:
         create({}, "bytes", dtype="u1", filters=[name])
     assert (caught.value.codec, caught.value.package) == (name, package)
+
+
+# zarrs' squeeze.
+
+
+@pytest.mark.parametrize(
+    "name", ["zarrs.squeeze", "squeeze", "https://codec.zarrs.dev/array_to_array/squeeze"]
+)
+def test_axes_of_size_1_are_taken_out(name):
+    data = np.arange(60, dtype="i4").reshape(6, 1, 10)
+    turned = {"name": "transpose", "configuration": {"order": [1, 0]}}
+    store = {}
+    array = blazarr.create_array(
+        store, shape=data.shape, chunks=(3, 1, 5), dtype="i4", compressors=None,
+        filters=[{"name": name}, turned],
+    )  # fmt: skip
+    array[...] = data
+    assert bytes(store["c/1/0/0"]) == data[3:, 0, :5].T.astype("<i4").tobytes()
+    assert (blazarr.open_array(store)[::-2] == data[::-2]).all()
+    chain = array.metadata.to_dict()["codecs"]
+    assert chain[0] == {"name": "zarrs.squeeze"}
+
+
+def test_squeeze_needs_chunks_of_one_size():
+    with pytest.raises(UnsupportedError, match="rectilinear"):
+        blazarr.create_array(
+            {}, shape=(5,), chunks=[[2, 3]], dtype="i4", filters=[{"name": "zarrs.squeeze"}]
+        )

@@ -152,6 +152,18 @@ def test_wrong_documents_are_refused_with_their_place(document, path) -> None:
     assert str(caught.value).startswith(path)
 
 
+@pytest.mark.parametrize("name", ["zarrs.regular_bounded", "regular_bounded"])
+def test_bounded_grids_of_zarrs_end_where_the_array_does(name) -> None:
+    document = {"name": name, "configuration": {"chunk_shape": [4, 5, 3, 9]}}
+    grid = parse_grid(document, (10, 10, 0, 7))
+    assert grid.axes == (Axis(lengths=(4, 4, 2)), Axis(5), Axis(3), Axis(lengths=(7,)))
+    assert grid.to_json()["name"] == "rectilinear"
+    with pytest.raises(LimitError, match="grid_edges"):
+        parse_grid(document, (2**40 + 1, 5, 3, 9))
+    with pytest.raises(MetadataError, match=r"chunk_shape\[1\]"):
+        parse_grid({"name": name, "configuration": {"chunk_shape": [4, 0]}}, (10, 10))
+
+
 def test_unknown_grids_are_named() -> None:
     with pytest.raises(UnsupportedError, match=r"acme\.hex"):
         parse_grid({"name": "acme.hex", "configuration": {}}, (1,))

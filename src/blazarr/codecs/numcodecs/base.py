@@ -169,6 +169,18 @@ def _is_plain(dtype: np.dtype[Any]) -> bool:
     return dtype.itemsize > 0 and dtype.names is None and dtype.subdtype is None
 
 
+# Classes of objects that users passed, by an id that numcodecs doesn't know.
+_adopted: dict[str, Any] = {}
+
+
+def adopt_numcodecs(codec: Any) -> None:
+    """Make the class of an object known to this process, where nobody registered its id."""
+    from numcodecs.registry import codec_registry
+
+    if codec.codec_id not in codec_registry and hasattr(type(codec), "from_config"):
+        _adopted[codec.codec_id] = type(codec)
+
+
 def implementation(config: Mapping[str, JSON]) -> Implementation:
     """Return numcodecs' codec for a configuration of format 2."""
     import numcodecs
@@ -178,11 +190,17 @@ def implementation(config: Mapping[str, JSON]) -> Implementation:
     try:
         return numcodecs.get_codec(dict(config))
     except UnknownCodecError:
-        raise unknown_codec(codec_id, 2) from None
+        if codec_id not in _adopted:
+            raise unknown_codec(codec_id, 2) from None
+        return _adopted[codec_id].from_config(_without_id(config))
     except (TypeError, ValueError) as error:
         raise MetadataError(
             f"codec {codec_id!r}: {error}", path="configuration", codec=codec_id
         ) from error
+
+
+def _without_id(config: Mapping[str, JSON]) -> dict[str, JSON]:
+    return {member: value for member, value in config.items() if member != "id"}
 
 
 def as_bytes(data: Any) -> Buffer:
