@@ -25,6 +25,8 @@ class Limits:
         Size of one item of an array, such as a record or a fixed-length text.
     grid_edges
         Explicit chunks along one axis of a rectilinear grid.
+    listed_chunks
+        Chunks along one axis where each is listed, as for copies, conversions and checks.
     shard_nesting
         Shards within shards.
     decode_window_bytes
@@ -38,6 +40,7 @@ class Limits:
     rank: int = 64
     item_bytes: int = 64 * 1024 * 1024
     grid_edges: int = 4 * 1024 * 1024
+    listed_chunks: int = 16 * 1024 * 1024
     shard_nesting: int = 8
     decode_window_bytes: int = 64 * 1024
     chunk_bytes: int = 64 * 1024 * 1024 * 1024

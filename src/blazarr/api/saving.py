@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, Literal
 
 import numpy as np
@@ -12,6 +13,7 @@ from blazarr.errors import BlazarrError
 from blazarr.nodes import classic, creation, opening
 from blazarr.nodes.array import Array
 from blazarr.nodes.group import Group
+from blazarr.nodes.location import StorePath, nested
 from blazarr.nodes.request import ArrayRequest
 
 ZarrFormat = Literal[2, 3]
@@ -103,10 +105,14 @@ def save_group(
         raise BlazarrError("give at least one array to save", argument="args")
     _check_arrays(*arrays.values())
     chosen = zarr_format or creation.default_format()
-    # Everything that can be refused is refused before the old group goes.
-    for arr in arrays.values():
-        ArrayRequest(shape=arr.shape, dtype=arr.dtype, zarr_format=chosen).metadata()
     place = opening.locate(store, path, "w", storage_options)
+    # Everything that can be refused is refused before the old group goes.
+    for name, arr in arrays.items():
+        _check_name(place, name, arrays)
+        ArrayRequest(shape=arr.shape, dtype=arr.dtype, zarr_format=chosen).metadata()
+        source = creation.place_of(arr)
+        if source is not None:
+            creation.refuse_overlap(source, place)
     Group.from_store(place, zarr_format=chosen, overwrite=True)
     for name, arr in arrays.items():
         classic.create(place / name, shape=arr.shape, dtype=arr.dtype, zarr_format=chosen, data=arr)
@@ -124,6 +130,18 @@ def load(store: Any, path: str | None = None, zarr_format: ZarrFormat | None = N
     if isinstance(node, Array):
         return node[...]
     return {name: found[...] for name, found in node.arrays()}
+
+
+def _check_name(group: StorePath, name: str, names: Iterable[str]) -> None:
+    place = group.below(name)
+    others = [
+        other for other in names if other != name and nested(place.path, (group / other).path)
+    ]
+    if others:
+        raise BlazarrError(
+            f"{name!r} and {others[0]!r} are one inside of the other, and an array has no members",
+            argument="kwargs",
+        )
 
 
 def _check_arrays(*arrays: Any) -> None:

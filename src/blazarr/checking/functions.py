@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
 from blazarr.checking import inventory, leftovers
@@ -175,13 +175,20 @@ def _report(found: Inventory, path: str, metadata: ArrayMetadata) -> ArrayReport
 def _has_checksums(metadata: ArrayMetadata) -> bool:
     """Return whether damage of a chunk's bytes is noticed: by a codec of checksums, or zstd's own."""
     codec = layout.sharding(metadata)
-    specs = metadata.codecs if codec is None else codec.configuration.get("codecs", ())
-    members = [spec if isinstance(spec, dict) else spec.to_json() for spec in specs]
+    inner = () if codec is None else codec.configuration.get("codecs", ())
+    specs = [spec.to_json() for spec in metadata.codecs] if codec is None else inner
+    # What stands inside of a shard has not been looked at yet, and may be anything.
+    members = [spec if isinstance(spec, dict) else {"name": str(spec)} for spec in specs]
     return any(
-        member["name"].removeprefix("numcodecs.").startswith(_CHECKSUMS)
-        or (member["name"] == "zstd" and member.get("configuration", {}).get("checksum"))
+        str(member.get("name")).removeprefix("numcodecs.").startswith(_CHECKSUMS)
+        or (member.get("name") == "zstd" and _configuration(member).get("checksum"))
         for member in members
     )
+
+
+def _configuration(spec: Mapping[str, Any]) -> Mapping[str, Any]:
+    found = spec.get("configuration")
+    return found if isinstance(found, Mapping) else {}
 
 
 def _clean(place: StorePath, locks: list[str], others: list[str]) -> Iterator[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Final
 
 from blazarr.conversion.changes import KEEP, Changes
@@ -18,8 +19,10 @@ from blazarr.conversion.sources.opening import opened
 from blazarr.engine.events import Listener, Progress
 from blazarr.errors import BlazarrError, ExistsError
 from blazarr.nodes import Array, Group, StorePath, documents, opening
+from blazarr.nodes.location import nested
 from blazarr.show.progress import listener_of
 from blazarr.stores import ZipStore
+from blazarr.stores.base import file_location
 
 MAX_MEMORY: Final = "1GiB"
 
@@ -229,12 +232,16 @@ class Conversion:
 
 
 def _refuse_overlap(source: Source, target: StorePath) -> None:
-    place = source.place
-    if place is None or not place.store.shares_data(target.store):
-        return
-    if place.prefix.startswith(target.prefix) or target.prefix.startswith(place.prefix):
+    places = [source.place, *(array.place for array in source.arrays.values())]
+    inside = any(place is not None and place.overlaps(target) for place in places)
+    if inside or _holds(target, source.file):
         raise BlazarrError(
-            f"{target} and the source {place} are one inside of the other; convert to another "
-            "place, and move it afterwards",
+            f"{target} and the source {source.name} are one inside of the other; convert to "
+            "another place, and move it afterwards",
             argument="target",
         )
+
+
+def _holds(target: StorePath, file: Path | None) -> bool:
+    location = target.store.location(target.path)
+    return file is not None and location is not None and nested(file_location(file), location)

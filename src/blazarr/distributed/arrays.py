@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
@@ -10,8 +11,8 @@ import numpy as np
 from blazarr.conversion.boxes import Boxes
 from blazarr.distributed.executor import is_in_memory
 from blazarr.errors import BlazarrError, UnsupportedError
-from blazarr.nodes import Array
-from blazarr.nodes.creation import create_array
+from blazarr.nodes import Array, StorePath
+from blazarr.nodes.creation import create_array, place_of, refuse_overlap
 from blazarr.nodes.opening import locate
 from blazarr.nodes.request import ArrayRequest
 
@@ -80,10 +81,22 @@ def from_dask(
     config = options.pop("config", None)
     own = {"zarr_format": 3, "chunks": tuple(max(1, *axis) for axis in values.chunks)}
     request = ArrayRequest(**{**own, **options, "shape": values.shape, "dtype": values.dtype})
+    if overwrite:
+        for source in _sources(values):
+            refuse_overlap(source, place)
     array = create_array(place, request, overwrite=overwrite, config=config)
     aligned = values.rechunk(_aligned(values.chunks, array))
     stored = da.store(aligned, array, lock=False, compute=compute)
     return array if compute else stored
+
+
+def _sources(values: Any) -> Iterator[StorePath]:
+    """Yield where the arrays are that a Dask array will read."""
+    for task in values.__dask_graph__().values():
+        for node in (task, *getattr(task, "args", ())):
+            place = place_of(getattr(node, "value", node))
+            if place is not None:
+                yield place
 
 
 def _require_threads(values: Any) -> None:

@@ -176,7 +176,7 @@ def _as_numpy(dtype: object) -> np.dtype[Any]:
 def _from_native(dtype: np.dtype[Any]) -> DataType:
     found = _match_numpy(dtype)
     if found is not None:
-        return found
+        return _within_limits(found, "dtype")
     if dtype.kind == "O":
         raise DataTypeValidationError(
             "dtype object says nothing of what to store; use dtype=str for text, "

@@ -6,7 +6,8 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from blazarr.errors import SelectionError, UnsupportedError
+from blazarr.config import config
+from blazarr.errors import LimitError, SelectionError, UnsupportedError
 from blazarr.grids.axis import Axis
 
 
@@ -52,7 +53,21 @@ class ChunkGrid:
         return math.prod(self.chunk_count(shape))
 
     def chunk_sizes(self, shape: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
-        """Give the lengths of the chunks along each axis, cut at the array's end, as dask does."""
+        """Give the lengths of the chunks along each axis, cut at the array's end, as dask does.
+
+        Raises
+        ------
+        LimitError
+            There are more chunks along one axis than ``limits.listed_chunks``.
+        """
+        most, limit = max(self.chunk_count(shape), default=0), config.limits.listed_chunks
+        if most > limit:
+            raise LimitError(
+                f"{most} chunks along one axis are too many to list; raise limits.listed_chunks if "
+                "that is meant",
+                size=most,
+                limit=limit,
+            )
         return tuple(axis.sizes(extent) for axis, extent in zip(self.axes, shape, strict=True))
 
     def chunk_slices(

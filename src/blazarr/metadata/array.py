@@ -184,7 +184,8 @@ def require(document: dict[str, Any], name: str) -> Any:
 
 
 def checked_grid(grid: ChunkGrid, shape: tuple[int, ...]) -> ChunkGrid:
-    """Check that a grid fits a new array's shape."""
+    """Check that an array may have a shape, and that a grid fits it."""
+    parse_shape(list(shape))
     if grid.ndim != len(shape):
         raise MetadataError(
             f"chunks: {grid.ndim} chunk dimensions for an array of {len(shape)}",

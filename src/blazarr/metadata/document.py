@@ -99,14 +99,19 @@ def _too_deep(limit: int) -> LimitError:
 
 
 def encode(document: JSON) -> bytes:
-    """Encode a document as zarr-python does, indented as config ``json_indent`` says."""
+    """Encode a document as zarr-python does, indented as config ``json_indent`` says.
+
+    One that could not be read again (too large, too deep, two keys that are one as text) is an error.
+    """
     try:
-        return json.dumps(document, indent=config.get("json_indent")).encode()
+        encoded = json.dumps(document, indent=config.get("json_indent")).encode()
     except TypeError as error:
         found = _foreign(document)
         if found is None:
             raise
         raise TypeError(f"{found}: {error}; .item() and .tolist() convert numpy's") from None
+    decode(encoded)
+    return encoded
 
 
 def _foreign(value: JSON, path: str = "") -> str | None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from blazarr.errors import BlazarrError, ExistsError
-from blazarr.metadata import GroupMetadata
+from blazarr.metadata import ArrayMetadata, GroupMetadata
 from blazarr.nodes import creation, documents
 from blazarr.nodes.array import Array
 from blazarr.nodes.group import Group
@@ -49,6 +49,7 @@ class _Step:
     source: Array | Group
     place: StorePath
     skip: bool
+    replaces: bool = False
 
 
 def copy_nodes(pairs: Iterable[tuple[Array | Group, StorePath]], options: Options) -> Copied:
@@ -62,11 +63,15 @@ def copy_nodes(pairs: Iterable[tuple[Array | Group, StorePath]], options: Option
         How to copy.
     """
     # Everything that can be refused is refused before anything is copied.
+    pairs = list(pairs)
     steps = [
         _step(node, place, options)
         for source, dest in pairs
         for node, place in _nodes(source, dest, shallow=options.shallow)
     ]
+    for step in steps:
+        for source, _ in pairs if step.replaces else ():
+            creation.refuse_overlap(source.store_path, step.place)
     say = _sayer(options.log)
     for step in steps:
         say(f"{'skip' if step.skip else 'copy'} {_described(step.source)}")
@@ -159,15 +164,18 @@ def _nodes(
 
 def _step(source: Array | Group, place: StorePath, options: Options) -> _Step:
     place.require_writable()
-    existing = documents.read_node(place)
+    existing = documents.read_node(place, options.zarr_format)
     both_groups = isinstance(existing, GroupMetadata) and isinstance(source, Group)
-    if existing is None or options.if_exists == "replace" or both_groups:
+    if both_groups or (existing is None and place.is_empty()):
         return _Step(source, place, skip=False)
+    if options.if_exists == "replace":
+        return _Step(source, place, skip=False, replaces=True)
     if options.if_exists == "raise":
-        raise ExistsError(f"there is a node at {place} already; see if_exists", key=place.path)
-    if options.if_exists == "skip_initialized" and isinstance(source, Array):
-        there = Array(documents.read_array(place), place)
-        return _Step(source, place, skip=there.nchunks_initialized == there.nchunks)
+        raise ExistsError(f"there is something at {place} already; see if_exists", key=place.path)
+    if options.if_exists == "skip_initialized" and isinstance(existing, ArrayMetadata):
+        there = Array(existing, place)
+        complete = there.nchunks_initialized == there.nchunks
+        return _Step(source, place, skip=complete, replaces=not complete)
     return _Step(source, place, skip=True)
 
 

@@ -15,6 +15,7 @@ from blazarr.metadata import GroupMetadata
 from blazarr.nodes import classic, creation
 from blazarr.nodes.array import Array
 from blazarr.nodes.layout import parse_shape
+from blazarr.nodes.location import StorePath
 from blazarr.nodes.placed import Placed
 from blazarr.nodes.request import DEFAULT_FILL_VALUE, ArrayRequest
 
@@ -86,7 +87,7 @@ class Creating(Placed, ABC):
             chunk_key_encoding=chunk_key_encoding,
             dimension_names=dimension_names,
         )
-        place = self.store_path / name
+        place = self._new(name, overwrite=overwrite)
         return creation.create_array(
             place, request, data=data, write_data=write_data, overwrite=overwrite, config=config
         )
@@ -167,7 +168,12 @@ class Creating(Placed, ABC):
 
     def _create(self, name: str, arguments: dict[str, Any]) -> Array:
         arguments["zarr_format"] = self._format(arguments)
-        return classic.create(self.store_path / name, **arguments)
+        place = self._new(name, overwrite=arguments.get("overwrite", False))
+        return classic.create(place, **arguments)
+
+    def _new(self, name: str, *, overwrite: bool) -> StorePath:
+        """Return where a new member goes; it may replace what is there, but not this group."""
+        return self.store_path.below(name) if overwrite else self.store_path / name
 
     def _format(self, arguments: Mapping[str, Any]) -> int:
         own = self.metadata.zarr_format

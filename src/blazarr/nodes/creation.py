@@ -121,10 +121,11 @@ def from_array(
     config
         Configuration of the handle.
     """
+    source = place_of(data)
+    if write_data and overwrite and source is not None:
+        refuse_overlap(source, place)
     if isinstance(data, Array):
         request = _kept(request, data)
-        if write_data and overwrite:
-            _refuse_overlap(data.store_path, place)
     else:
         if not (hasattr(data, "shape") and hasattr(data, "dtype")):
             data = np.asarray(data)
@@ -217,10 +218,15 @@ def _chosen(request: ArrayRequest) -> ArrayRequest:
     return replace(request, zarr_format=request.zarr_format or default_format(), **changes)
 
 
-def _refuse_overlap(source: StorePath, place: StorePath) -> None:
-    same_store = source.store.shares_data(place.store)
-    nested = source.prefix.startswith(place.prefix) or place.prefix.startswith(source.prefix)
-    if same_store and nested:
+def place_of(data: Any) -> StorePath | None:
+    """Return where the values of an array, or of a part that is not read yet, are; None if unknown."""
+    found = getattr(getattr(data, "array", data), "store_path", None)
+    return None if found is None else StorePath.locate(found)
+
+
+def refuse_overlap(source: StorePath, place: StorePath) -> None:
+    """Raise where replacing what is at a place would take a source away before it is read."""
+    if source.overlaps(place):
         raise BlazarrError(
             f"{place} cannot be overwritten with the array at {source}, because one is inside of "
             "the other; write to another path, or pass data=array[...]",

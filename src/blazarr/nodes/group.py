@@ -199,7 +199,6 @@ class Group(Creating, Surveyed):
 
     def __setitem__(self, key: str, value: Any) -> None:
         """Store an array under a name, replacing what is there."""
-        self.store_path.below(key)
         value = np.asarray(value)
         self._create(
             key, {"shape": value.shape, "dtype": value.dtype, "data": value, "overwrite": True}
@@ -224,7 +223,7 @@ class Group(Creating, Surveyed):
             User attributes.
         """
         return Group.from_store(
-            self.store_path / name,
+            self._new(name, overwrite=overwrite),
             attributes=attributes,
             zarr_format=self._metadata.zarr_format,
             overwrite=overwrite,

@@ -103,6 +103,14 @@ class StorePath:
             return False
         return self.store.with_read_only(True) == other.store.with_read_only(True)
 
+    def overlaps(self, other: StorePath) -> bool:
+        """Whether one is inside of the other, be it through another store or a link."""
+        mine, others = self.store.location(self.path), other.store.location(other.path)
+        if mine is None or others is None:
+            same_store = self.store.shares_data(other.store)
+            return same_store and nested(self.path, other.path)
+        return nested(mine, others)
+
     def require_writable(self) -> None:
         """Raise `ReadOnlyError` where nothing may be written."""
         if self.read_only:
@@ -145,6 +153,12 @@ class StorePath:
         except BlazarrError as error:
             error.locate(self.store)
             raise
+
+
+def nested(path: str, other: str) -> bool:
+    """Return whether one of two paths is the other one or inside of it; the empty path holds all."""
+    one, two = (f"{given.rstrip('/')}/" if given else "" for given in (path, other))
+    return one.startswith(two) or two.startswith(one)
 
 
 def read_documents(

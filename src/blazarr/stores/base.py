@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
@@ -191,6 +192,13 @@ class Store(ABC):
         """Whether a change of this store is one of another, which may refuse changes."""
         return self.with_read_only(True) == other.with_read_only(True)
 
+    def location(self, folder: str = "") -> str | None:
+        """Return the URL of a folder, the same whatever store and path lead to it; None if unknown.
+
+        What is inside of it, an archive's entries too, has a URL that begins with this one and a slash.
+        """
+        return None
+
     def require_writable(self, key: str) -> None:
         """Raise where every change is refused."""
         if self.read_only:
@@ -206,6 +214,19 @@ class Store(ABC):
 
     def __exit__(self, *error: object) -> None:
         self.close()
+
+
+def file_location(path: str | os.PathLike[str], folder: str = "") -> str:
+    """Return the URL of what is at a path, with all links followed.
+
+    Parameters
+    ----------
+    path
+        The path of a folder, or of an archive.
+    folder
+        A folder in it.
+    """
+    return Path(os.path.realpath(Path(path, folder))).as_uri()
 
 
 def bounds(range: slice | None) -> tuple[int, int | None]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from blazarr.errors import StoreError
-from blazarr.stores.base import PAGE, Capabilities, Children, Data, Page
+from blazarr.stores.base import PAGE, Capabilities, Children, Data, Page, file_location
 from blazarr.stores.unversioned import Bounds, UnversionedStore
 
 MISSING = (FileNotFoundError, IsADirectoryError, NotADirectoryError)
@@ -63,6 +63,13 @@ class FsspecStore(UnversionedStore):
     def capabilities(self) -> Capabilities:
         """What this store can do."""
         return Capabilities(read_only=self._read_only, ranges=True)
+
+    def location(self, folder: str = "") -> str:
+        """Return the URL of a folder; see `Store.location`."""
+        schemes = {self.fs.protocol} if isinstance(self.fs.protocol, str) else {*self.fs.protocol}
+        if schemes & {"file", "local"}:
+            return file_location(self.path, folder)
+        return f"{id(self.fs)}:{self.path}/{folder}".rstrip("/")
 
     def fetch(self, parts: Sequence[tuple[str, Bounds]]) -> list[Data | None]:
         """Return parts of values; see `UnversionedStore.fetch`."""

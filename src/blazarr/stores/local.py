@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from blazarr import _core
-from blazarr.stores.base import Capabilities
+from blazarr.stores.base import Capabilities, file_location
 from blazarr.stores.keyed import KeyedStore
 
 
@@ -65,6 +65,10 @@ class LocalStore(KeyedStore):
             atomic=True,
             local_path=self.root,
         )
+
+    def location(self, folder: str = "") -> str:
+        """Return the URL of a folder, with all links followed; see `Store.location`."""
+        return file_location(self._root, folder)
 
     def with_read_only(self, read_only: bool = True) -> LocalStore:
         """Return this store, or one over the same folder, that refuses changes or does not."""

@@ -45,6 +45,10 @@ class MemoryStore(KeyedStore):
             return self
         return _over(self.values, read_only)
 
+    def location(self, folder: str = "") -> str:
+        """Return the URL of a folder in this memory; see `Store.location`."""
+        return f"memory://{id(self.memory)}/{folder}".rstrip("/")
+
     def shares_data(self, other: Store) -> bool:
         """Whether both are one memory; equal content of two is not enough."""
         return isinstance(other, MemoryStore) and self.memory is other.memory

@@ -52,6 +52,11 @@ class ObjectStore(KeyedStore):
             atomic=True,
         )
 
+    def location(self, folder: str = "") -> str:
+        """Return the URL of a folder, behind the server's own where one is set; see `Store.location`."""
+        endpoint = dict(self.server.options).get("endpoint", "")
+        return f"{endpoint}{self}/{folder}".rstrip("/")
+
     def get_many(
         self, keys: Sequence[str], ranges: Sequence[slice | None] | None = None
     ) -> list[tuple[Data, Generation] | None]:

@@ -69,6 +69,10 @@ class WrapperStore(Store):
         """Delete every key in a folder and below."""
         self.store.delete_folder(folder)
 
+    def location(self, folder: str = "") -> str | None:
+        """Return the URL of a folder of the other store; see `Store.location`."""
+        return self.store.location(folder)
+
     def close(self) -> None:
         """Close the other store."""
         self.store.close()
@@ -168,6 +172,10 @@ class PrefixStore(WrapperStore):
     def delete_folder(self, folder: str = "") -> None:
         """Delete every key in a folder and below."""
         self.store.delete_folder(self._prefix + folder)
+
+    def location(self, folder: str = "") -> str | None:
+        """Return the URL of a folder; see `Store.location`."""
+        return self.store.location(self._prefix + folder)
 
     def __str__(self) -> str:
         return f"{self.store}/{self.folder}"

@@ -8,7 +8,8 @@ from functools import partial
 from typing import Any, TypeVar
 
 from blazarr._core import parse_folder
-from blazarr.stores.base import PAGE, Capabilities, Children, Data, Page
+from blazarr.stores.base import PAGE, Capabilities, Children, Data, Page, file_location
+from blazarr.stores.fsspec import FsspecStore
 from blazarr.stores.unversioned import Bounds, UnversionedStore
 
 T = TypeVar("T")
@@ -36,6 +37,23 @@ class ZarrPythonStore(UnversionedStore):
     def capabilities(self) -> Capabilities:
         """What this store can do."""
         return Capabilities(read_only=self.store.read_only, ranges=True)
+
+    def location(self, folder: str = "") -> str | None:
+        """Return the URL of a folder in what lies in files; see `Store.location`."""
+        from zarr.storage import FsspecStore as ZarrFsspecStore
+        from zarr.storage import LocalStore, WrapperStore, ZipStore
+
+        store = self.store
+        while isinstance(store, WrapperStore):
+            store = store._store  # noqa: SLF001 - zarr-python has no other name for it
+        if isinstance(store, ZarrFsspecStore):
+            fs = getattr(store.fs, "sync_fs", store.fs)
+            return FsspecStore(fs, store.path).location(folder)
+        if isinstance(store, LocalStore):
+            return file_location(store.root, folder)
+        if isinstance(store, ZipStore) and store.path is not None:
+            return file_location(store.path, folder)
+        return None
 
     def fetch(self, parts: Sequence[tuple[str, Bounds]]) -> list[Data | None]:
         """Return parts of values; see `UnversionedStore.fetch`."""

@@ -26,6 +26,7 @@ from blazarr.stores.base import (
     Page,
     Store,
     bounds,
+    file_location,
 )
 from blazarr.stores.sources import StoreSource
 
@@ -88,6 +89,15 @@ class ZipStore(Store):
     def capabilities(self) -> Capabilities:
         """What this store can do."""
         return Capabilities(read_only=self._read_only, conditional=True, ranges=True)
+
+    def location(self, folder: str = "") -> str | None:
+        """Return the URL of a folder, as if the archive were one; see `Store.location`."""
+        if isinstance(self.path, Path):
+            return file_location(self.path, folder)
+        if isinstance(self.path, tuple):
+            found: str | None = self.path[0].location(f"{self.path[1]}/{folder}".rstrip("/"))
+            return found
+        return None
 
     def get(self, key: str, range: slice | None = None) -> tuple[Data, Generation] | None:
         """Return what is under a key; see `Store.get`."""

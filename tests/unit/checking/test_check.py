@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import blazarr
-from blazarr.errors import NotFoundError, ReadOnlyError, UnsupportedError
+from blazarr.errors import LimitError, NotFoundError, ReadOnlyError, UnsupportedError
 from blazarr.stores import LocalStore, ReadOnlyStore
 
 VALUES = np.random.default_rng(3).integers(0, 99, (20, 12)).astype("u2")
@@ -221,3 +221,21 @@ def test_a_store_that_cannot_be_listed_is_checked_by_consolidated_metadata(root)
         ("plain", None),
     ]
     assert "plain: 8 objects" in repr(report)
+
+
+def test_codecs_in_a_shard_that_are_none_are_a_finding(root):
+    document = json.loads((root / "g/sharded/zarr.json").read_text())
+    for wrong in (1.5, None, {"name": 3}, {"name": "zstd", "configuration": 4}):
+        document["codecs"][0]["configuration"]["codecs"][1] = wrong
+        (root / "g/sharded/zarr.json").write_text(json.dumps(document))
+        assert not blazarr.check(root).ok
+
+
+def test_more_chunks_than_can_be_listed_are_an_error():
+    store = {}
+    array = blazarr.create_array(store, shape=2**40, chunks=2, dtype="u1")
+    array[2**39] = 1
+    for listing in (blazarr.check, lambda place: blazarr.rechunk(place, {}, (4,))):
+        with pytest.raises(LimitError, match=r"limits\.listed_chunks"):
+            listing(store)
+    assert array[2**39] == 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Protocol
 
 import numpy.typing as npt
@@ -51,6 +52,8 @@ class Source:
         Whether it keeps a copy of all metadata.
     left_out
         What it has that has no form in Zarr.
+    file
+        Where it is, if it is another format's file.
     """
 
     name: str
@@ -59,3 +62,4 @@ class Source:
     place: StorePath | None = None
     consolidated: bool = False
     left_out: tuple[str, ...] = field(default=())
+    file: Path | None = None

@@ -124,7 +124,7 @@ def hdf5_source(file: Path, inside: str) -> Source:
         else:
             found.walk("", root)
     name = f"{file.absolute()}/{inside}" if inside else str(file.absolute())
-    return Source(name, found.groups, found.arrays, left_out=tuple(found.left_out))
+    return Source(name, found.groups, found.arrays, left_out=tuple(found.left_out), file=file)
 
 
 class _Found:

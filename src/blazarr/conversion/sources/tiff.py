@@ -136,11 +136,11 @@ def tiff_source(file: Path, inside: str) -> Source:
         only = TiffArray(
             file, image.series, image.level, image.metadata.update(attributes=attributes)
         )
-        return Source(name, {}, {"": only})
+        return Source(name, {}, {"": only}, file=file)
     groups = {"": GroupMetadata(3, attributes)}
     groups |= {path.partition("/")[0]: GroupMetadata() for path in images if "/" in path}
     arrays: dict[str, Readable] = dict(images)
-    return Source(name, groups, arrays)
+    return Source(name, groups, arrays, file=file)
 
 
 def _metadata(image: Any) -> ArrayMetadata:
