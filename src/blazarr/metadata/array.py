@@ -13,7 +13,7 @@ from blazarr.config import config
 from blazarr.dtypes import DataType
 from blazarr.errors import LimitError, MetadataError
 from blazarr.grids import ChunkGrid
-from blazarr.metadata.document import encode, wrong
+from blazarr.metadata.document import encode_readable, wrong
 from blazarr.metadata.keys import KeyEncoding
 
 _MAX_ITEMS = 2**63 - 1
@@ -121,7 +121,7 @@ class ArrayMetadata(ABC):
 
     def to_documents(self) -> dict[str, bytes]:
         """Give the documents to store, by the name of their key."""
-        return {name: encode(document) for name, document in self.documents().items()}
+        return {name: encode_readable(document) for name, document in self.documents().items()}
 
     def __eq__(self, other: object) -> bool:
         # By document: a NaN as fill value equals itself there.

@@ -99,18 +99,22 @@ def _too_deep(limit: int) -> LimitError:
 
 
 def encode(document: JSON) -> bytes:
-    """Encode a document as zarr-python does, indented as config ``json_indent`` says.
-
-    One that could not be read again (too large, too deep, two keys that are one as text) is an error.
-    """
+    """Encode a document as zarr-python does, indented as config ``json_indent`` says."""
     try:
-        encoded = json.dumps(document, indent=config.get("json_indent")).encode()
+        return json.dumps(document, indent=config.get("json_indent")).encode()
     except TypeError as error:
         found = _foreign(document)
         if found is None:
             raise
         raise TypeError(f"{found}: {error}; .item() and .tolist() convert numpy's") from None
-    decode(encoded)
+
+
+def encode_readable(
+    document: JSON, checked: Callable[[dict[str, Any]], JSON] | None = None
+) -> bytes:
+    """Encode a document; one that `decode` would refuse (two keys that are one as text, say) is an error."""
+    encoded = encode(document)
+    decode(encoded, checked)
     return encoded
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 from blazarr.errors import NodeTypeValidationError
 from blazarr.metadata.array import merged, parse_attributes
 from blazarr.metadata.array_v3 import check_header, parse_extra
-from blazarr.metadata.document import encode, shown, wrong
+from blazarr.metadata.document import encode_readable, shown, wrong
 
 if TYPE_CHECKING:
     from blazarr.metadata.consolidated import ConsolidatedMetadata
@@ -70,10 +70,16 @@ class GroupMetadata:
 
     def to_documents(self) -> dict[str, bytes]:
         """Give the documents to store, by the name of their key; v2's ``.zmetadata`` too."""
+        from blazarr.metadata.consolidated import without_entries, without_inline
+
         documents = self.documents()
         if self.zarr_format == 2 and self.consolidated_metadata is not None:
             documents[".zmetadata"] = self.consolidated_metadata.to_zmetadata(documents)
-        return {name: encode(document) for name, document in documents.items()}
+        checked = {"zarr.json": without_inline, ".zmetadata": without_entries}
+        return {
+            name: encode_readable(document, checked.get(name))
+            for name, document in documents.items()
+        }
 
 
 def group_v3_from_json(document: dict[str, Any]) -> GroupMetadata:

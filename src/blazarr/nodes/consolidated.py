@@ -104,16 +104,27 @@ def without(place: StorePath, group: GroupMetadata, path: str) -> GroupMetadata:
     place
         Where the group is.
     group
-        The group's metadata.
+        The group's metadata. Others may have changed the stored one since it was read.
     path
         The member's path below the group.
     """
+    if group.zarr_format == 2:
+        stored = complete(place, replace(group, consolidated_metadata=None), 2, None)
+        return (
+            stored if stored.consolidated_metadata is None else _store(place, _kept(stored, path))
+        )
+    return documents.revise(place, group, lambda stored: _kept(stored, path))[1]
+
+
+def _kept(group: GroupMetadata, path: str) -> GroupMetadata:
+    if group.consolidated_metadata is None:
+        return group
     kept = {
         member: documents
-        for member, documents in (group.consolidated_metadata or {}).items()
+        for member, documents in group.consolidated_metadata.items()
         if member != path and not member.startswith(f"{path}/")
     }
-    return _store(place, replace(group, consolidated_metadata=ConsolidatedMetadata.of(kept)))
+    return replace(group, consolidated_metadata=ConsolidatedMetadata.of(kept))
 
 
 def _store(place: StorePath, group: GroupMetadata) -> GroupMetadata:

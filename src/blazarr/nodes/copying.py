@@ -112,6 +112,8 @@ def copy_keys(
     there = {key for key, target in targets.items() if dest.store.size(target) is not None}
     if there and if_exists == "raise":
         raise ExistsError(f"{targets[min(there)]!r} is in {dest.store} already")
+    if there and if_exists == "replace":
+        creation.refuse_overlap(source, dest)
     skipped = there if if_exists == "skip" else set()
     say, nbytes = _sayer(log), 0
     for key in keys:

@@ -228,8 +228,8 @@ def refuse_overlap(source: StorePath, place: StorePath) -> None:
     """Raise where replacing what is at a place would take a source away before it is read."""
     if source.overlaps(place):
         raise BlazarrError(
-            f"{place} cannot be overwritten with the array at {source}, because one is inside of "
-            "the other; write to another path, or pass data=array[...]",
+            f"{place} cannot be overwritten with what is at {source}, because one is inside of "
+            "the other; write to another path, or read all of it first, as data=array[...] does",
             argument="data",
         )
 

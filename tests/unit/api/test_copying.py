@@ -51,6 +51,16 @@ def test_copies_all_members(groups):
     assert dict(dest.members(None)).keys() == dict(source.members(None)).keys()
 
 
+def test_keys_that_would_be_replaced_before_they_are_read():
+    store = blazarr.storage.MemoryStore()
+    for path in ("", "a", "a/a"):
+        blazarr.create_group(store, path=path, attributes={"path": path})
+    with pytest.raises(BlazarrError, match="inside of"):
+        blazarr.copy_store(store, store, "a", "", if_exists="replace")
+    assert blazarr.open_group(store, path="a").attrs["path"] == "a"
+    assert blazarr.copy_store(store, store, "a", "b").copied == 2
+
+
 def test_what_is_there_already(groups):
     source, dest = groups
     dest.create_array("x", shape=(6,), chunks=(6,), dtype="i8")

@@ -50,6 +50,15 @@ def test_members_come_from_the_copy(zarr_format):
     assert store.reads == 0
 
 
+def test_a_deletion_keeps_what_others_have_consolidated_since(tree):
+    blazarr.consolidate_metadata(tree.store)
+    earlier = opened(tree)
+    tree.create_array("z", shape=1, dtype="i4")
+    blazarr.consolidate_metadata(tree.store)
+    del earlier["x"]
+    assert sorted(opened(tree, use_consolidated=True)) == sorted(earlier) == ["g", "z"]
+
+
 def test_consolidates(tree):
     whole = blazarr.consolidate_metadata(tree.store, zarr_format=tree.metadata.zarr_format)
     assert sorted(whole.metadata.consolidated_metadata) == ["g", "g/h", "g/y", "x"]
