@@ -79,6 +79,17 @@ impl InnerGrid {
                 at * count as usize + coord as usize
             })
     }
+
+    /// The inner chunk at a place in the index.
+    pub fn coords(&self, place: usize) -> Vec<u64> {
+        let mut rest = place as u64;
+        let mut coords = vec![0; self.counts.len()];
+        for (coord, &count) in coords.iter_mut().zip(&self.counts).rev() {
+            *coord = rest % count;
+            rest /= count;
+        }
+        coords
+    }
 }
 
 impl Sharding {

@@ -4,6 +4,7 @@ pub mod arrivals;
 pub mod handed;
 pub mod key;
 pub mod keylock;
+pub mod length;
 pub mod local;
 pub mod memory;
 pub mod part;

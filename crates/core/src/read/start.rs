@@ -5,7 +5,7 @@ use crate::arena::{Arena, room};
 use crate::codec::chain;
 use crate::codec::swap::swap_units;
 use crate::error::Result;
-use crate::io::Object;
+use crate::io::{Object, length};
 use crate::target::Target;
 use crate::view::ChunkWalk;
 
@@ -34,6 +34,8 @@ impl Reader<'_> {
                 .chunk(target, Some(walk), total, stored, arena)
                 .map(|()| Some(true));
         }
+        let max = target.chain.encoded_max(&target.shape(), self.array.item)?;
+        length::checked(target.key, object.size(), max)?;
         let Some(wanted) = share(&*object, end, total) else {
             return Ok(None);
         };

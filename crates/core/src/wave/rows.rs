@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::indexes::{AHEAD, read_indexes};
-use crate::arena::lease;
+use crate::arena::{lease, room};
 use crate::array::Array;
 use crate::codec::chain::{Chain, Sharding};
 use crate::error::{Error, Result};
@@ -311,9 +311,10 @@ impl Rows {
                     let found = Found::Open(object, at + start);
                     return self.shard(request, chunk, nested, &found);
                 }
-                let mut stored = vec![0; len as usize];
-                object.read_at(0, &mut stored)?;
-                self.encoded_shard(request, chunk, nested, &stored)
+                let mut buffer = Vec::new();
+                let stored = room(&mut buffer, len as usize)?;
+                object.read_at(0, stored)?;
+                self.encoded_shard(request, chunk, nested, stored)
             }
             (Found::Held(shard, bytes, at), Some((start, len))) => {
                 let bytes = &bytes[start as usize..(start + len) as usize];

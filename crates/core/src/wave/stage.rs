@@ -14,7 +14,7 @@ use crate::array::Array;
 use crate::codec::Size;
 use crate::codec::chain::{self, Chain, DecodeError, Decoded};
 use crate::error::{Error, Result};
-use crate::io::Store;
+use crate::io::{Store, length};
 use crate::pool::parallel_for;
 
 /// The executor's memory, handed out from its start.
@@ -206,7 +206,7 @@ impl Stager<'_> {
             return Ok(Stored::Absent);
         };
         let (offset, len) = range.unwrap_or((0, object.size()));
-        let len = usize::try_from(len).map_err(|_| Error::OutOfMemory { bytes: usize::MAX })?;
+        let len = self.length(row, len)?;
         object.read_at(offset, room(buffer, len)?)?;
         Ok(Stored::Bytes(&buffer[..len]))
     }
@@ -231,6 +231,14 @@ impl Stager<'_> {
 
     fn at(&self, row: &Row, error: DecodeError) -> Error {
         error.at(&self.rows.keys[row.key], &row.coords)
+    }
+
+    /// How many bytes are read of a row that has `len`.
+    fn length(&self, row: &Row, len: u64) -> Result<usize> {
+        let sizes = chain::sizes(&self.chain.steps, Size::Exact(row.decoded));
+        let sizes = sizes.map_err(|e| self.at(row, e.into()))?;
+        let max = sizes.last().map_or(row.decoded, |size| size.max());
+        length::checked(&self.rows.keys[row.key], len, max)
     }
 
     fn lead(&self) -> usize {
@@ -260,7 +268,7 @@ impl Stager<'_> {
             return Ok(Place::Absent);
         };
         let (offset, len) = range.unwrap_or((0, object.size()));
-        let len = usize::try_from(len).unwrap_or(usize::MAX);
+        let len = self.length(row, len)?;
         let Some(range) = self.memory.take(len, self.lead()) else {
             return Ok(Place::NoRoom);
         };

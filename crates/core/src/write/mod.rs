@@ -13,7 +13,7 @@ use crate::codec::chain;
 use crate::codec::swap::swap_units;
 use crate::error::{Error, Result};
 use crate::grid::byte_count;
-use crate::io::{Edit, Object, Store};
+use crate::io::{Edit, Object, Store, length};
 use crate::place::{self, CopyAxis, Walk};
 use crate::plan::Plan;
 use crate::pool::parallel_for;
@@ -231,6 +231,7 @@ impl Writer<'_> {
         arena: &mut Arena,
     ) -> Result<()> {
         let steps = &target.chain.steps;
+        self.check_length(target, object)?;
         let stored = whole(object, &mut arena.fetched)?;
         let (front, back) = (&mut arena.front, &mut arena.back);
         chain::decode(
@@ -246,6 +247,12 @@ impl Writer<'_> {
         Ok(())
     }
 
+    /// An error where all of a chunk or shard is longer than it can be.
+    fn check_length(&self, target: &Target<'_>, object: &dyn Object) -> Result<()> {
+        let max = target.chain.encoded_max(&target.shape(), self.array.item)?;
+        length::checked(target.key, object.size(), max).map(drop)
+    }
+
     fn fill(&self, chunk: &mut [u8]) {
         let (fill, item) = (&self.array.fill, self.array.item);
         let count = chunk.len() / item;
@@ -259,7 +266,7 @@ impl Writer<'_> {
     }
 }
 
-/// All bytes of an object: where they lie, or read into `buffer`.
+/// All bytes of an object whose length was checked: where they lie, or read into `buffer`.
 fn whole<'b>(object: &'b dyn Object, buffer: &'b mut Vec<u8>) -> Result<&'b [u8]> {
     if let Some(bytes) = object.in_memory() {
         return Ok(bytes);

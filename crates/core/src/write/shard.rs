@@ -11,8 +11,8 @@ use crate::io::Object;
 use crate::io::part::InMemory;
 use crate::plan::Job;
 use crate::pool::parallel_for;
-use crate::read::shard::decode_shard;
-use crate::shard::Index;
+use crate::read::shard::{check_entry, decode_shard};
+use crate::shard::{Index, InnerGrid};
 use crate::target::{Inner, Target};
 
 /// What becomes of one inner chunk.
@@ -47,6 +47,7 @@ impl Writer<'_> {
         match old {
             Some(object) if !target.chain.steps.is_empty() => {
                 let mut arena = lease();
+                self.check_length(target, object)?;
                 let stored = whole(object, &mut arena.fetched)?;
                 let decoded = decode_shard(target, self.array.item, stored)?;
                 let old = InMemory::new(target.key, &decoded);
@@ -85,7 +86,10 @@ impl Writer<'_> {
             }
             None => None,
         };
-        let mut slots = kept_slots(target.key, count, old.as_ref())?;
+        let max = sharding
+            .chain
+            .encoded_max(&sharding.chunks, self.array.item)?;
+        let mut slots = kept_slots(target.key, &inner.grid, max as u64, old.as_ref())?;
         let leaves = match self.made {
             Some(_) => first_leaves(target, sharding, &inner, leaf)?,
             None => Vec::new(),
@@ -149,9 +153,9 @@ impl Writer<'_> {
     }
 }
 
-/// Every inner chunk as it was, its entry checked.
-fn kept_slots(key: &str, count: usize, old: Option<&Old<'_>>) -> Result<Vec<Slot>> {
-    let mut slots = Vec::new();
+/// Every inner chunk as it was, its entry checked: none is longer than `max`.
+fn kept_slots(key: &str, grid: &InnerGrid, max: u64, old: Option<&Old<'_>>) -> Result<Vec<Slot>> {
+    let (count, mut slots) = (grid.count()?, Vec::new());
     let bytes = count.saturating_mul(size_of::<Slot>());
     slots
         .try_reserve_exact(count)
@@ -160,19 +164,8 @@ fn kept_slots(key: &str, count: usize, old: Option<&Old<'_>>) -> Result<Vec<Slot
     let Some(old) = old else { return Ok(slots) };
     for (at, slot) in slots.iter_mut().enumerate() {
         if let Some((offset, len)) = old.index.entry(at) {
-            let inside = offset
-                .checked_add(len)
-                .is_some_and(|end| end <= old.object.size());
-            if !inside {
-                let size = old.object.size();
-                let what = format!(
-                    "its index points outside it: {len} bytes at {offset} of {size} (inner chunk {at})"
-                );
-                return Err(Error::Shard {
-                    key: key.to_owned(),
-                    what,
-                });
-            }
+            let coords = grid.coords(at);
+            check_entry(key, &coords, (offset, len), old.object.size(), max)?;
             *slot = Slot::Kept { offset, len };
         }
     }

@@ -5,6 +5,7 @@
 
 mod cases;
 mod hostile;
+mod oversized;
 mod starts;
 
 use std::path::Path;

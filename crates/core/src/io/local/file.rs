@@ -6,11 +6,7 @@ use std::path::Path;
 
 use super::{failed, is_missing};
 use crate::error::{Error, Result};
-use crate::io::{ByteRange, Object, Stamp, StoreError, resolve};
-
-/// What a file may hold beyond the size expected before it is refused unread. Generous, since
-/// valid encodings exist that are longer than any encoder makes them.
-const SLACK: u64 = 64 << 20;
+use crate::io::{ByteRange, Object, Stamp, StoreError, length, resolve};
 
 /// What is reserved at most before a file's size is known: of some codecs' data no bound is known that means much.
 const EAGER: usize = 64 << 20;
@@ -57,19 +53,8 @@ fn grow(file: &File, key: &str, hint: usize, buf: &mut Vec<u8>) -> Result<()> {
         .metadata()
         .map_err(|e| failed(key, "look at", e))?
         .len();
-    let allowed = (hint as u64).saturating_mul(4).saturating_add(SLACK);
-    let wanted = size.max(buf.len() as u64 + SMALL as u64);
-    if wanted > allowed {
-        let what = format!("the object under {key:?}");
-        let (wanted, allowed) = (u128::from(wanted), u128::from(allowed));
-        return Err(Error::Limit {
-            what,
-            wanted,
-            allowed,
-            knob: "the size that its metadata allows",
-        });
-    }
-    reserve(buf, (wanted as usize - buf.len()).saturating_add(1))
+    let wanted = length::checked(key, size.max(buf.len() as u64 + SMALL as u64), hint)?;
+    reserve(buf, (wanted - buf.len()).saturating_add(1))
 }
 
 fn reserve(buf: &mut Vec<u8>, more: usize) -> Result<()> {
