@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     )
     from blazarr.api.copying import copy, copy_all, copy_store
     from blazarr.api.creating import create_array, create_group, create_hierarchy, from_array
-    from blazarr.api.debug import print_debug_info
+    from blazarr.api.debug import print_debug_info, set_format, set_log_level
     from blazarr.api.on_device import create_cuda_array, open_cuda_array
     from blazarr.api.opening import (
         consolidate_metadata,
@@ -67,6 +67,8 @@ __all__ = [
     "save",
     "save_array",
     "save_group",
+    "set_format",
+    "set_log_level",
     "tree",
     "validate",
     "zeros",
@@ -90,7 +92,7 @@ _MODULES: Final = {
     ),
     "copying": ("copy", "copy_all", "copy_store"),
     "creating": ("create_array", "create_group", "create_hierarchy", "from_array"),
-    "debug": ("print_debug_info",),
+    "debug": ("print_debug_info", "set_format", "set_log_level"),
     "on_device": ("create_cuda_array", "open_cuda_array"),
     "opening": (
         "consolidate_metadata",
