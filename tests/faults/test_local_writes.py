@@ -1,18 +1,27 @@
 """Local writes under kills, full disks and forks: the old value or the new one."""
 
 import errno
+import fcntl
 import itertools
+import json
 import multiprocessing
+import os
 import random
 import resource
+import shutil
 import subprocess
 import sys
+import tempfile
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from blazarr import _core
 from blazarr.errors import ReadOnlyError, StoreError
 from blazarr.stores import LocalStore
 from blazarr.testing.store_contract import increment, value_of
@@ -136,3 +145,84 @@ def test_a_read_only_store_never_touches_the_disk(tmp_path):
     assert store.get("a/b") is None
     assert list(store.keys()) == []
     assert names(tmp_path) == []
+
+
+def test_a_lock_file_that_was_replaced_meanwhile_is_left_to_its_new_owner(tmp_path):
+    """The folder is deleted in the middle of an update, and another process begins to write the same key."""
+    begun, go_on = threading.Event(), threading.Event()
+
+    class Slow:
+        name = "slow"
+        max_encoded = decode = staticmethod(lambda value: value)
+
+        def encode(self, data: bytes) -> bytes:
+            begun.set()
+            go_on.wait(timeout=30)
+            return data
+
+    spec = {
+        "shape": [8],
+        "grid": [{"size": 8}],
+        "item": 1,
+        "fill": "00",
+        "keys": {"prefix": "a/", "kind": "default", "separator": "/"},
+        "chain": {"steps": [{"id": "external", "index": 0}]},
+        "max_chunk_bytes": 1000,
+    }
+    array = _core.Array(json.dumps(spec).encode(), _core.LocalStore(str(tmp_path)), [Slow()])
+    with ThreadPoolExecutor(1) as threads:
+        update = threads.submit(array.write, ([], [(0, 0, 1, 4)]), np.full(4, 2, "u1"))
+        begun.wait()
+        shutil.rmtree(tmp_path / "a")
+        lock = tmp_path / "a" / "c" / "0.__lock"
+        lock.parent.mkdir(parents=True)
+        with lock.open("wb", buffering=0) as other:
+            fcntl.flock(other, fcntl.LOCK_EX)
+            other.write(b"half")
+            go_on.set()
+            with pytest.raises(StoreError, match="deleted while it was written"):
+                update.result()
+        assert names(lock.parent) == ["0.__lock"]
+        assert lock.read_bytes() == b"half"
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
+def test_what_a_killed_writer_of_another_user_left_is_used():
+    # The folders of pytest belong to root alone.
+    with tempfile.TemporaryDirectory() as name:
+        root = Path(name)
+        for folder in (root, root / "c"):
+            folder.mkdir(exist_ok=True)
+            folder.chmod(0o777)
+        leftover = root / "c" / "0.__lock"
+        leftover.write_bytes(b"left")
+        leftover.chmod(0o666)
+
+        def write() -> None:
+            os.setresuid(65534, 65534, 65534)
+            LocalStore(root).put("c/0", b"new")
+
+        writer = FORK.Process(target=write)
+        writer.start()
+        writer.join()
+        assert writer.exitcode == 0
+        assert value_of(LocalStore(root), "c/0") == b"new"
+        assert names(root / "c") == ["0"]
+
+
+@pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler for a library without flock")
+def test_no_lock_files_are_left_where_nothing_can_be_locked(tmp_path):
+    source, library = tmp_path / "noflock.c", tmp_path / "noflock.so"
+    source.write_text(
+        "#include <errno.h>\nint flock(int d, int o) { errno = ENOLCK; return -1; }\n"
+    )
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", library, source], check=True)
+    program = (
+        "import sys\n"
+        "from blazarr.stores import LocalStore\n"
+        "LocalStore(sys.argv[1]).put('c/0', b'value')\n"
+    )
+    environment = os.environ | {"LD_PRELOAD": str(library)}
+    root = tmp_path / "store"
+    subprocess.run([sys.executable, "-c", program, root], env=environment, check=True)
+    assert names(root / "c") == ["0"]

@@ -29,26 +29,44 @@ pub struct Const {
 #[derive(Debug)]
 struct Segments {
     axes: Vec<usize>,
-    /// Chunk coordinates, `axes.len()` for each segment.
-    chunks: Vec<u64>,
-    /// Where each segment starts in the order of the segments, and the end of the last.
-    bounds: Vec<u64>,
     kind: Kind,
 }
 
 #[derive(Debug)]
 enum Kind {
+    /// Of chunks of one size. Nothing is kept for each segment: there may be billions.
+    Even(Even),
     Strided {
         step: i64,
         /// The first index in the chunk, for each segment.
         starts: Vec<u64>,
+        cuts: Cuts,
     },
     Indexed {
         /// Indices in the chunk, for each array axis, in the order of the segments.
         offsets: Vec<Vec<u64>>,
         /// Positions in the result, in the order of the segments; `None` where they are simply 0, 1, 2 ...
         places: Option<Vec<u64>>,
+        cuts: Cuts,
     },
+}
+
+/// Segments, kept one by one.
+#[derive(Debug, Default)]
+struct Cuts {
+    /// Chunk coordinates, one for each array axis of each segment.
+    chunks: Vec<u64>,
+    /// Where each segment starts in the order of the segments, and the end of the last.
+    bounds: Vec<u64>,
+}
+
+/// The elements `start`, `start + step` ... of an axis with chunks of one size; `count` is not 0.
+#[derive(Clone, Copy, Debug)]
+struct Even {
+    size: u64,
+    start: u64,
+    step: i64,
+    count: u64,
 }
 
 /// What one job takes from its chunk along one axis of the result, and where it puts it.
@@ -145,8 +163,8 @@ impl Plan {
         for (axis, slot) in self.axes.iter().zip(&mut job.segments).rev() {
             *slot = rest % axis.len();
             rest /= axis.len();
-            for (&array_axis, &chunk) in axis.axes.iter().zip(axis.coords(*slot)) {
-                job.coords[array_axis] = chunk;
+            for (n, &array_axis) in axis.axes.iter().enumerate() {
+                job.coords[array_axis] = axis.chunk(*slot, n);
             }
         }
     }
@@ -189,29 +207,18 @@ impl Segments {
     }
 
     fn strided(grid: &Axis, axis: usize, start: u64, step: i64, count: u64) -> Segments {
-        let (mut chunks, mut starts, mut bounds) = (Vec::new(), Vec::new(), vec![0]);
-        let (mut done, mut index) = (0, start);
-        while done < count {
-            let chunk = grid.chunk_of(index);
-            let offset = index - grid.start(chunk);
-            let room = if step > 0 {
-                grid.size(chunk) - 1 - offset
-            } else {
-                offset
-            };
-            let here = (room / step.unsigned_abs() + 1).min(count - done);
-            chunks.push(chunk);
-            starts.push(offset);
-            done += here;
-            bounds.push(done);
-            // Past the last element this may leave the axis, and is not looked at again.
-            index = index.wrapping_add_signed(step.wrapping_mul(here as i64));
-        }
+        let kind = match *grid {
+            Axis::Regular { size, .. } if count > 0 => Kind::Even(Even {
+                size,
+                start,
+                step,
+                count,
+            }),
+            _ => cut_strided(grid, start, step, count),
+        };
         Segments {
             axes: vec![axis],
-            chunks,
-            bounds,
-            kind: Kind::Strided { step, starts },
+            kind,
         }
     }
 
@@ -225,61 +232,78 @@ impl Segments {
             Some(stable_order(&keys))
         };
         let at = |k: usize| order.as_ref().map_or(k, |order| order[k] as usize);
-        let (mut chunks, mut bounds) = (Vec::new(), Vec::new());
+        let mut cuts = Cuts::default();
         for k in 0..count {
             if k == 0 || keys[at(k)] != keys[at(k - 1)] {
-                bounds.push(k as u64);
-                chunks.extend((0..grid.len()).map(|axis| chunk_of(axis, at(k))));
+                cuts.bounds.push(k as u64);
+                cuts.chunks
+                    .extend((0..grid.len()).map(|axis| chunk_of(axis, at(k))));
             }
         }
-        bounds.push(count as u64);
+        cuts.bounds.push(count as u64);
         let offset = |axis: usize, i: usize| indices[axis][i] - grid[axis].start(chunk_of(axis, i));
         let offsets = (0..grid.len())
             .map(|axis| (0..count).map(|k| offset(axis, at(k))).collect())
             .collect();
         Segments {
             axes,
-            chunks,
-            bounds,
             kind: Kind::Indexed {
                 offsets,
                 places: order,
+                cuts,
             },
         }
     }
 
+    /// How many segments there are, or the largest number that a word can say.
     fn len(&self) -> usize {
-        self.bounds.len() - 1
+        match &self.kind {
+            Kind::Even(even) => even.len(),
+            Kind::Strided { cuts, .. } | Kind::Indexed { cuts, .. } => cuts.len(),
+        }
     }
 
-    fn coords(&self, segment: usize) -> &[u64] {
-        let n = self.axes.len();
-        &self.chunks[segment * n..(segment + 1) * n]
+    /// The chunk of `segment` along the `n`th of the array's axes.
+    fn chunk(&self, segment: usize, n: usize) -> u64 {
+        match &self.kind {
+            Kind::Even(even) => even.chunk(segment),
+            Kind::Strided { cuts, .. } | Kind::Indexed { cuts, .. } => {
+                cuts.chunks[segment * self.axes.len() + n]
+            }
+        }
     }
 
     fn part(&self, segment: usize) -> Part<'_> {
-        let (from, to) = (self.bounds[segment], self.bounds[segment + 1]);
-        let (take, place) = match &self.kind {
-            Kind::Strided { step, starts } => (
-                Take::Strided {
-                    start: starts[segment],
-                    step: *step,
-                },
-                Place::From(from),
-            ),
-            Kind::Indexed { offsets, places } => {
-                let place = match places {
-                    Some(places) => Place::At(&places[from as usize..to as usize]),
-                    None => Place::From(from),
-                };
+        let (take, from, to) = match &self.kind {
+            Kind::Even(even) => {
+                let (from, to) = (even.bound(segment), even.bound(segment + 1));
+                let (start, step) = (even.index(from) % even.size, even.step);
+                (Take::Strided { start, step }, from, to)
+            }
+            Kind::Strided { step, starts, cuts } => {
+                let (start, step) = (starts[segment], *step);
+                let (from, to) = cuts.span(segment);
+                (Take::Strided { start, step }, from, to)
+            }
+            Kind::Indexed { offsets, cuts, .. } => {
+                let (from, to) = cuts.span(segment);
+                let first = from as usize;
                 (
                     Take::Indexed {
                         offsets,
-                        from: from as usize,
+                        from: first,
                     },
-                    place,
+                    from,
+                    to,
                 )
             }
+        };
+        let place = match &self.kind {
+            Kind::Indexed {
+                places: Some(places),
+                ..
+            } => Place::At(&places[from as usize..to as usize]),
+            _ => Place::From(from),
         };
         Part {
             axes: &self.axes,
@@ -288,6 +312,96 @@ impl Segments {
             count: to - from,
         }
     }
+}
+
+impl Cuts {
+    fn len(&self) -> usize {
+        self.bounds.len() - 1
+    }
+
+    fn span(&self, segment: usize) -> (u64, u64) {
+        (self.bounds[segment], self.bounds[segment + 1])
+    }
+}
+
+impl Even {
+    /// Whether no two elements lie in one chunk.
+    fn is_sparse(&self) -> bool {
+        self.step.unsigned_abs() >= self.size
+    }
+
+    fn index(&self, n: u64) -> u64 {
+        let way = n * self.step.unsigned_abs();
+        if self.step > 0 {
+            self.start + way
+        } else {
+            self.start - way
+        }
+    }
+
+    fn len(&self) -> usize {
+        let n = if self.is_sparse() {
+            self.count
+        } else {
+            (self.index(self.count - 1) / self.size).abs_diff(self.start / self.size) + 1
+        };
+        usize::try_from(n).unwrap_or(usize::MAX)
+    }
+
+    fn chunk(&self, segment: usize) -> u64 {
+        let segment = segment as u64;
+        if self.is_sparse() {
+            self.index(segment) / self.size
+        } else if self.step > 0 {
+            self.start / self.size + segment
+        } else {
+            self.start / self.size - segment
+        }
+    }
+
+    /// How many elements lie before `segment`.
+    fn bound(&self, segment: usize) -> u64 {
+        let n = segment as u64;
+        if n == 0 || self.is_sparse() {
+            return n;
+        }
+        // Of the chunks before this one the last element is the one next to this one's border.
+        let first = self.start / self.size;
+        let before = if self.step > 0 {
+            (first + n)
+                .saturating_mul(self.size)
+                .saturating_sub(self.start)
+        } else if let Some(chunk) = first.checked_sub(n) {
+            self.start - ((chunk + 1) * self.size - 1)
+        } else {
+            return self.count;
+        };
+        before.div_ceil(self.step.unsigned_abs()).min(self.count)
+    }
+}
+
+/// Segments of chunks of many sizes.
+fn cut_strided(grid: &Axis, start: u64, step: i64, count: u64) -> Kind {
+    let (mut starts, mut cuts) = (Vec::new(), Cuts::default());
+    cuts.bounds.push(0);
+    let (mut done, mut index) = (0, start);
+    while done < count {
+        let chunk = grid.chunk_of(index);
+        let offset = index - grid.start(chunk);
+        let room = if step > 0 {
+            grid.size(chunk) - 1 - offset
+        } else {
+            offset
+        };
+        let here = (room / step.unsigned_abs() + 1).min(count - done);
+        cuts.chunks.push(chunk);
+        starts.push(offset);
+        done += here;
+        cuts.bounds.push(done);
+        // Past the last element this may leave the axis, and is not looked at again.
+        index = index.wrapping_add_signed(step.wrapping_mul(here as i64));
+    }
+    Kind::Strided { step, starts, cuts }
 }
 
 /// A number for the chunk of each point: equal for equal chunks, and in a fixed order.
@@ -354,4 +468,73 @@ fn counting_order(keys: &[u64], min: u64, kinds: usize) -> Vec<u64> {
         *slot += 1;
     }
     order
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use crate::grid::AxisSpec;
+
+    /// What a segment is, in numbers.
+    fn facts(segments: &Segments, segment: usize) -> (u64, u64, i64, u64, u64) {
+        let part = segments.part(segment);
+        let (Take::Strided { start, step }, Place::From(place)) = (part.take, part.place) else {
+            panic!("not strided")
+        };
+        let chunk = segments.chunk(segment, 0);
+        (chunk, start, step, place, part.count)
+    }
+
+    #[test]
+    fn chunks_of_one_size_are_cut_as_chunks_of_many_are() {
+        const EXTENT: u64 = 23;
+        for size in 1..8 {
+            let grid = Axis::new(EXTENT, AxisSpec::Regular { size }).unwrap();
+            for (start, step) in (0..EXTENT).flat_map(|i| (1..12).map(move |step| (i, step))) {
+                for (start, step) in [(start, step), (EXTENT - 1 - start, -step)] {
+                    let in_axis = |count: &u64| {
+                        let last = start as i64 + step * (*count as i64 - 1);
+                        (0..EXTENT as i64).contains(&last)
+                    };
+                    for count in (1..=EXTENT).take_while(in_axis) {
+                        let even = Segments::strided(&grid, 0, start, step, count);
+                        let kind = cut_strided(&grid, start, step, count);
+                        let cut = Segments {
+                            axes: vec![0],
+                            kind,
+                        };
+                        assert!(matches!(even.kind, Kind::Even(_)));
+                        assert_eq!(even.len(), cut.len());
+                        for segment in 0..cut.len() {
+                            assert_eq!(facts(&even, segment), facts(&cut, segment));
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn billions_of_chunks_take_no_memory() {
+        let extent = u64::MAX - 1;
+        let grid = [Axis::new(extent, AxisSpec::Regular { size: 3 }).unwrap()];
+        let pick = |start, step, count| Selection {
+            consts: vec![],
+            picks: vec![Pick::Strided {
+                axis: 0,
+                start,
+                step,
+                count,
+            }],
+        };
+        let plan = Plan::new(&grid, &pick(extent - 1, -1, extent)).unwrap();
+        assert_eq!(plan.jobs() as u64, extent.div_ceil(3));
+        let mut job = Job::default();
+        plan.job(plan.jobs() - 1, &mut job);
+        let part = plan.parts(&job).next().unwrap();
+        assert_eq!((job.coords[0], part.count), (0, 3));
+        plan.job(0, &mut job);
+        assert_eq!(plan.parts(&job).next().unwrap().count, (extent - 1) % 3 + 1);
+    }
 }

@@ -28,6 +28,10 @@ const INTERRUPT_EVERY: Duration = Duration::from_millis(40);
 /// How many sleepers each thread wakes: the caller two, each of them two more, and so on.
 const WAKE: usize = 2;
 
+/// As much as a program's first thread commonly has: codecs and stores of the user's run here too,
+/// and an interpreter counts on that much before it notices endless recursion.
+const STACK: usize = 8 << 20;
+
 type Body<'a> = &'a (dyn Fn(usize) -> Result<()> + Sync);
 
 static BUDGET: AtomicUsize = AtomicUsize::new(0);
@@ -81,11 +85,15 @@ pub fn check() -> Result<()> {
     }
 }
 
-/// Makes `error` the error of the job that this thread works for, if there is one. For code whose
-/// own errors cannot carry it.
-pub fn fail(error: Error) {
-    if let Some(job) = current() {
-        job.fail(error);
+/// Makes `error` the error of the job that this thread works for, and gives it back where there is
+/// none. For code whose own errors cannot carry it.
+pub fn fail(error: Error) -> Option<Error> {
+    match current() {
+        Some(job) => {
+            job.fail(error);
+            None
+        }
+        None => Some(error),
     }
 }
 
@@ -328,6 +336,7 @@ impl Pool {
     fn start_worker(&'static self) -> std::io::Result<()> {
         thread::Builder::new()
             .name("blazarr".to_owned())
+            .stack_size(STACK)
             .spawn(|| self.serve())
             .map(drop)
     }

@@ -5,6 +5,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use crate::bytes::Borrowed;
+use crate::leaving;
 
 /// An object with `decode`, `encode` and `max_encoded`, called with the GIL for one chunk at a time.
 #[derive(Debug)]
@@ -33,7 +34,7 @@ impl External {
         kind: CodecErrorKind,
         take: impl FnOnce(&[u8]) -> Result<T, CodecError>,
     ) -> Result<T, CodecError> {
-        Python::attach(|py| {
+        leaving::attached(|py| {
             let failed = |e: PyErr| self.failed(kind, e);
             let data = PyBytes::new(py, src);
             let result = self

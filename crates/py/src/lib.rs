@@ -7,6 +7,7 @@ mod chunks;
 mod codecs;
 mod errors;
 mod external;
+mod leaving;
 mod pieces;
 mod pool;
 mod selection;
@@ -23,6 +24,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     array::register(module)?;
     codecs::register(module)?;
     chunks::register(module)?;
+    leaving::register(module)?;
     pool::register(module)?;
     stores::register(module)?;
     wave::register(module)?;

@@ -47,12 +47,12 @@ fn warn(text: &str) -> Result<()> {
 }
 
 #[cfg(target_os = "linux")]
-fn may_be_main_thread() -> bool {
+pub fn may_be_main_thread() -> bool {
     // SAFETY: both calls only return a number.
     unsafe { libc::gettid() == libc::getpid() }
 }
 
 #[cfg(not(target_os = "linux"))]
-fn may_be_main_thread() -> bool {
+pub fn may_be_main_thread() -> bool {
     true
 }

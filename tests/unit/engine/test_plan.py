@@ -29,3 +29,10 @@ def test_long_plans_are_cut_in_print_only():
 def test_an_empty_plan_prints_its_columns():
     text = repr(blazarr.zeros((0,), chunks=(1,)).plan())
     assert "decoded_bytes" in text
+
+
+def test_a_selection_of_billions_of_chunks_is_planned_at_once():
+    array = blazarr.create_array({}, shape=(1 << 40,), chunks=(1,), dtype="u1", fill_value=0)
+    plan = array.plan(slice(None, None, -3))
+    assert plan.cut
+    assert plan["chunk"][:3, 0].tolist() == [(1 << 40) - 1, (1 << 40) - 4, (1 << 40) - 7]

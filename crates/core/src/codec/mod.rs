@@ -89,8 +89,8 @@ impl CodecError {
     }
 
     /// The same error with its reason.
-    pub fn caused_by(mut self, cause: impl Error + Send + Sync + 'static) -> Self {
-        self.cause = Some(Arc::new(Cause(Box::new(cause))));
+    pub fn caused_by(mut self, cause: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+        self.cause = Some(Arc::new(Cause(cause.into())));
         self
     }
 

@@ -15,6 +15,7 @@ use pyo3::types::{PyBytes, PySlice};
 use super::Store;
 use crate::bytes::Borrowed;
 use crate::errors::from_py;
+use crate::leaving;
 
 /// How many requests go to Python together where the store does not say.
 const BATCH: usize = 64;
@@ -247,7 +248,7 @@ impl Expected {
 }
 
 fn attached<T>(body: impl FnOnce(Python<'_>) -> PyResult<T>) -> Result<T> {
-    Python::attach(body).map_err(from_py)
+    leaving::attached(body).map_err(from_py)
 }
 
 /// `None`, or the pair of bytes and generation that `get` returned.
@@ -279,7 +280,7 @@ fn is_conflict(error: &Error) -> bool {
     let Some(exception) = inner.downcast_ref::<PyErr>() else {
         return false;
     };
-    Python::attach(|py| {
+    leaving::attached(|py| {
         let class = py
             .import("blazarr.errors")
             .and_then(|m| m.getattr("ConflictError"));

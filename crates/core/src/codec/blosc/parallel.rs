@@ -46,8 +46,11 @@ pub(super) fn decode(frame: &Frame<'_>, dst: &mut [u8]) -> Result<(), CodecError
         (None, Ok(())) => Ok(()),
         (None, Err(stopped)) => {
             // An interrupt is no fault of the frame's: it belongs to the read that this is a part of.
-            pool::fail(stopped);
-            Err(CodecError::corrupt(NAME, "decoding was stopped"))
+            let error = CodecError::corrupt(NAME, "decoding was stopped");
+            Err(match pool::fail(stopped) {
+                Some(Error::External(cause)) => error.caused_by(cause),
+                _ => error,
+            })
         }
     }
 }

@@ -44,9 +44,19 @@ impl Slot {
                 Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
                 Err(e) => return Err(failed(key, "lock", e).into()),
             };
-            if !try_lock(&file, key)? {
-                pause.wait()?;
-                continue;
+            match try_lock(&file, key) {
+                Ok(true) => {}
+                Ok(false) => {
+                    pause.wait()?;
+                    continue;
+                }
+                Err(error) => {
+                    // Where nothing can be locked the file is of no use to anybody.
+                    if matches!(size_if_at(&file, &path), Ok(Some(0))) {
+                        let _ = fs::remove_file(&path);
+                    }
+                    return Err(error.into());
+                }
             }
             // Whoever held it may have renamed it over the key, or removed it.
             if let Some(size) = size_if_at(&file, &path).map_err(|e| failed(key, "lock", e))? {
@@ -88,9 +98,21 @@ impl Slot {
             self.file.set_len(0)?;
         }
         self.file.write_all(data)?;
-        self.file.set_modified(SystemTime::now())?;
+        match self.file.set_modified(SystemTime::now()) {
+            // Another user's leftover: its time is the kernel's, to a few milliseconds.
+            Err(e) if self.leftover && e.kind() == io::ErrorKind::PermissionDenied => {}
+            set => set?,
+        }
         if fsync {
             self.file.sync_data()?;
+        }
+        self.present = size_if_at(&self.file, &self.path)?.is_some();
+        if !self.present {
+            // Somebody deleted the folder; what may lie at the path now is another writer's.
+            return Err(io::Error::new(
+                io::ErrorKind::NotFound,
+                "its unfinished file was deleted while it was written",
+            ));
         }
         fs::rename(&self.path, target)?;
         self.present = false;
@@ -104,7 +126,8 @@ impl Slot {
 impl Drop for Slot {
     fn drop(&mut self) {
         // Errors have nowhere to go here, and an empty file left behind is used again.
-        if self.present && fs::remove_file(&self.path).is_err() {
+        let ours = self.present && matches!(size_if_at(&self.file, &self.path), Ok(Some(_)));
+        if ours && fs::remove_file(&self.path).is_err() {
             let _ = self.file.set_len(0);
         }
         // Closing is not enough where a child that was forked meanwhile has the file as well.
