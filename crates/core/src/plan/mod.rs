@@ -4,6 +4,9 @@
 //! chunks, that it meets), and a job is one segment of every axis. A selection over a million chunks therefore plans
 //! in the time of its axes, and any job can be had by its number.
 
+mod even;
+
+use self::even::Even;
 use crate::error::{Error, Result};
 use crate::grid::Axis;
 use crate::selection::{Pick, Selection};
@@ -58,15 +61,6 @@ struct Cuts {
     chunks: Vec<u64>,
     /// Where each segment starts in the order of the segments, and the end of the last.
     bounds: Vec<u64>,
-}
-
-/// The elements `start`, `start + step` ... of an axis with chunks of one size; `count` is not 0.
-#[derive(Clone, Copy, Debug)]
-struct Even {
-    size: u64,
-    start: u64,
-    step: i64,
-    count: u64,
 }
 
 /// What one job takes from its chunk along one axis of the result, and where it puts it.
@@ -324,62 +318,6 @@ impl Cuts {
     }
 }
 
-impl Even {
-    /// Whether no two elements lie in one chunk.
-    fn is_sparse(&self) -> bool {
-        self.step.unsigned_abs() >= self.size
-    }
-
-    fn index(&self, n: u64) -> u64 {
-        let way = n * self.step.unsigned_abs();
-        if self.step > 0 {
-            self.start + way
-        } else {
-            self.start - way
-        }
-    }
-
-    fn len(&self) -> usize {
-        let n = if self.is_sparse() {
-            self.count
-        } else {
-            (self.index(self.count - 1) / self.size).abs_diff(self.start / self.size) + 1
-        };
-        usize::try_from(n).unwrap_or(usize::MAX)
-    }
-
-    fn chunk(&self, segment: usize) -> u64 {
-        let segment = segment as u64;
-        if self.is_sparse() {
-            self.index(segment) / self.size
-        } else if self.step > 0 {
-            self.start / self.size + segment
-        } else {
-            self.start / self.size - segment
-        }
-    }
-
-    /// How many elements lie before `segment`.
-    fn bound(&self, segment: usize) -> u64 {
-        let n = segment as u64;
-        if n == 0 || self.is_sparse() {
-            return n;
-        }
-        // Of the chunks before this one the last element is the one next to this one's border.
-        let first = self.start / self.size;
-        let before = if self.step > 0 {
-            (first + n)
-                .saturating_mul(self.size)
-                .saturating_sub(self.start)
-        } else if let Some(chunk) = first.checked_sub(n) {
-            self.start - ((chunk + 1) * self.size - 1)
-        } else {
-            return self.count;
-        };
-        before.div_ceil(self.step.unsigned_abs()).min(self.count)
-    }
-}
-
 /// Segments of chunks of many sizes.
 fn cut_strided(grid: &Axis, start: u64, step: i64, count: u64) -> Kind {
     let (mut starts, mut cuts) = (Vec::new(), Cuts::default());
@@ -480,7 +418,7 @@ mod tests {
     fn facts(segments: &Segments, segment: usize) -> (u64, u64, i64, u64, u64) {
         let part = segments.part(segment);
         let (Take::Strided { start, step }, Place::From(place)) = (part.take, part.place) else {
-            panic!("not strided")
+            unreachable!("not strided")
         };
         let chunk = segments.chunk(segment, 0);
         (chunk, start, step, place, part.count)
