@@ -35,7 +35,7 @@ def parse_advanced(key: Any, shape: tuple[int, ...]) -> Selection:
     Returns
     -------
     Selection
-        The points' axes stand where the arrays do, or in front if slices separate them.
+        The points' axes stand where the arrays do, or in front if slices or an ellipsis separate them.
 
     Raises
     ------
@@ -43,6 +43,7 @@ def parse_advanced(key: Any, shape: tuple[int, ...]) -> Selection:
         If the key does not fit the array.
     """
     items = _without_masks(key if isinstance(key, tuple) else (key,), shape)
+    together = not _has_ellipsis_between(items)
     items = fill_key(items, len(shape))
     if not any(isinstance(item, np.ndarray) for item in items):
         return parse_basic(items, shape)
@@ -54,7 +55,14 @@ def parse_advanced(key: Any, shape: tuple[int, ...]) -> Selection:
             points[axis] = wrapped(item, axis, shape[axis])
         elif axis not in slices:
             consts.append(Const(axis, axis_index(item, axis, shape[axis])))
-    return _selection(shape, points, slices, consts)
+    before = _axes_before(sorted([*points, *(const.axis for const in consts)]), slices)
+    return _selection(shape, points, slices, consts, before=before if together else 0)
+
+
+def _has_ellipsis_between(items: Sequence[Any]) -> bool:
+    """Return whether an ellipsis, also one that stands for no axis, has arrays or integers on both sides."""
+    kinds = ["." if i is Ellipsis else ":" if isinstance(i, slice) else "a" for i in items]
+    return ".a" in "".join(kinds).replace(":", "").lstrip(".")
 
 
 def _without_masks(items: Sequence[Any], shape: tuple[int, ...]) -> tuple[Any, ...]:
@@ -93,14 +101,18 @@ def _is_mask(item: Any) -> bool:
 
 
 def _selection(
-    shape: tuple[int, ...], points: Points, slices: dict[int, Strided], consts: list[Const]
+    shape: tuple[int, ...],
+    points: Points,
+    slices: dict[int, Strided],
+    consts: list[Const],
+    *,
+    before: int,
 ) -> Selection:
     try:
         joint = np.broadcast_shapes(*(values.shape for values in points.values()))
     except ValueError:
         shapes = [values.shape for values in points.values()]
         raise SelectionError(f"the index arrays do not broadcast together: {shapes}") from None
-    before = _axes_before(sorted([*points, *(const.axis for const in consts)]), slices)
     counts = [term.count for term in slices.values()]
     result = (*counts[:before], *joint, *counts[before:])
     if len(joint) == 1 or not slices:

@@ -48,7 +48,7 @@ class Array(Described, Selectable):
         How this handle reads and writes; what is not given comes from ``blazarr.config``.
     """
 
-    __slots__ = ("__weakref__", "_lock", "_state", "config", "store_path")
+    __slots__ = ("__weakref__", "_by_copy", "_lock", "_state", "config", "store_path")
     __hash__ = None  # type: ignore[assignment]
 
     # Annotations such as zarr-python's ``Array[Any]``; one class serves both formats.
@@ -64,6 +64,14 @@ class Array(Described, Selectable):
         self.config = ArrayConfig.parse(config)
         self._state = ArrayState(metadata, store_path, self.config)
         self._lock = threading.Lock()
+        self._by_copy = False
+
+    @classmethod
+    def of_copy(cls, metadata: ArrayMetadata, store_path: StorePath) -> Array:
+        """Make an array of consolidated metadata, which may be older than the array's own."""
+        array = cls(metadata, store_path)
+        array._by_copy = True
+        return array
 
     @classmethod
     def open(
@@ -91,7 +99,10 @@ class Array(Described, Selectable):
         return cls(documents.array_from_dict(store_path, data), store_path)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Array, (self.metadata, self.store_path, self.config)
+        return Array, (self.metadata, self.store_path, self.config), self._by_copy
+
+    def __setstate__(self, by_copy: bool) -> None:
+        self._by_copy = by_copy
 
     def __repr__(self) -> str:
         return f"<Array {self.store_path} shape={self.shape} dtype={self.dtype}>"
@@ -141,7 +152,9 @@ class Array(Described, Selectable):
         config
             What is not given stays as it is in this handle.
         """
-        return Array(self.metadata, self.store_path, self.config.updated(config))
+        array = Array(self.metadata, self.store_path, self.config.updated(config))
+        array._by_copy = self._by_copy
+        return array
 
     def to(self, device: str) -> CudaArray:
         """Return a handle that reads to a GPU and writes from one.
@@ -234,12 +247,12 @@ class Array(Described, Selectable):
         if fields is not None:
             self._set_fields(selection, value, fields)
             return
-        state = self._state
+        state = self._state_to_write()
         converted = values.converted(value, state.native)
         state.engine.write(selection, values.fitted(converted, selection))
 
     def _set_fields(self, selection: Selection, value: Any, fields: Fields) -> None:
-        state = self._state
+        state = self._state_to_write()
         dtype = field_dtype(fields, state.native)
         converted = values.converted(value, dtype.base)
         records = np.empty(selection.result_shape, state.native)
@@ -249,6 +262,18 @@ class Array(Described, Selectable):
         else:
             records[fields] = values.fitted(converted, selection).reshape(selection.result_shape)
         state.engine.write(selection, records.reshape(selection.flat_shape))
+
+    def _state_to_write(self) -> ArrayState:
+        """Return the state, of the array's own metadata: by a copy its end may be taken for nearer."""
+        if not self._by_copy:
+            return self._state
+        with self._lock:
+            stored = documents.read_node(self.store_path, self.metadata.zarr_format)
+            if isinstance(stored, ArrayMetadata):
+                own = layout.checked_copy(self.metadata, stored, self.store_path)
+                self._state = ArrayState(own, self.store_path, self.config)
+            self._by_copy = False
+            return self._state
 
     def resize(self, new_shape: int | tuple[int, ...]) -> None:
         """Change the shape; chunks that are then outside are deleted.
@@ -342,6 +367,7 @@ class Array(Described, Selectable):
                 # Format 3 does not store the byte order that the array was created with.
                 after = replace(after, data_type=asked)
             self._state = ArrayState(after, self.store_path, self.config)
+            self._by_copy = False
             return before, self._state
 
 

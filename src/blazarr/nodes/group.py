@@ -138,7 +138,7 @@ class Group(Creating, Surveyed):
             raise NotFoundError(
                 f"there is no array or group {path!r} in {self.store_path}", key=place.path
             )
-        return node_of(found, place)
+        return node_of(found, place, by_copy=self._metadata.consolidated_metadata is not None)
 
     def get(self, path: str, default: Default | None = None) -> Array | Group | Default | None:
         """Return a member, or `default` if it isn't there.
@@ -294,7 +294,8 @@ class Group(Creating, Surveyed):
     ) -> Iterator[tuple[str, Array | Group]]:
         place = self.store_path
         found = members.walk(self._metadata, place, max_depth, use_consolidated=use_consolidated)
-        return ((path, node_of(node, place.child(path))) for path, node in found)
+        by_copy = self._metadata.consolidated_metadata is not None
+        return ((path, node_of(node, place.child(path), by_copy=by_copy)) for path, node in found)
 
     def nmembers(self, max_depth: int | None = 0) -> int:
         """Return the number of nodes below, down to a depth."""
@@ -329,11 +330,13 @@ class Group(Creating, Surveyed):
         return (node for _, node in self.groups())
 
 
-def node_of(metadata: ArrayMetadata | GroupMetadata, place: StorePath) -> Array | Group:
-    """Return the handle of a node whose metadata has been read."""
+def node_of(
+    metadata: ArrayMetadata | GroupMetadata, place: StorePath, *, by_copy: bool = False
+) -> Array | Group:
+    """Return the handle of a node whose metadata has been read, or found in consolidated metadata."""
     if isinstance(metadata, GroupMetadata):
         return Group(metadata, place)
-    return Array(metadata, place)
+    return Array.of_copy(metadata, place) if by_copy else Array(metadata, place)
 
 
 AsyncGroup.stand_for(Group)

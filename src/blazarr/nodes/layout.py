@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any, SupportsIndex
 
 from blazarr.codecs import Codec, parse_codec
-from blazarr.errors import BlazarrError, MetadataError, SelectionError
+from blazarr.errors import BlazarrError, ConflictError, MetadataError, SelectionError
 from blazarr.grids import ChunkGrid
 from blazarr.metadata import ArrayMetadata, CodecSpec
 from blazarr.nodes.location import StorePath
@@ -141,6 +141,19 @@ def codecs(metadata: ArrayMetadata) -> tuple[Codec, ...]:
     codec = sharding(metadata)
     chain = metadata.codecs if codec is None else codec.configuration["codecs"]
     return tuple(parse_codec(codec, f"codecs[{i}]") for i, codec in enumerate(chain))
+
+
+def checked_copy(copy: ArrayMetadata, own: ArrayMetadata, place: StorePath) -> ArrayMetadata:
+    """Return an array's own metadata, if what was selected by a copy of it is still in the array."""
+    is_inside = copy.ndim == own.ndim and all(map(operator.le, copy.shape, own.shape))
+    if copy.data_type != own.data_type or not is_inside:
+        raise ConflictError(
+            f"{place} is by now {own.data_type.numpy} of shape {own.shape}, and no longer "
+            f"{copy.data_type.numpy} of {copy.shape} as consolidated metadata says; nothing was written. "
+            "Call consolidate_metadata, and open the array again",
+            key=place.path,
+        )
+    return own
 
 
 def regions(metadata: ArrayMetadata, budget: int) -> Iterator[tuple[slice, ...]]:

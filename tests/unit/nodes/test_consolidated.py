@@ -1,12 +1,13 @@
 """Consolidated metadata: written, used instead of members' own, kept up where it is said to be."""
 
+import copy
 import json
 
 import numpy as np
 import pytest
 
 import blazarr
-from blazarr.errors import GroupNotFoundError
+from blazarr.errors import ConflictError, GroupNotFoundError
 
 
 @pytest.fixture
@@ -48,6 +49,42 @@ def test_members_come_from_the_copy(zarr_format):
     assert list(found["a"]["b"]) == ["x"]
     assert "a/nope" not in found
     assert store.reads == 0
+
+
+def stale(tree):
+    """Return an array that was opened by consolidated metadata, and is changed by another handle."""
+    blazarr.consolidate_metadata(tree.store)
+    return opened(tree)["x"]
+
+
+@pytest.mark.parametrize("handle", [lambda x: x, copy.copy, lambda x: x.with_config({})])
+@pytest.mark.parametrize("write", [lambda x: x.__setitem__(5, 0), lambda x: x.__setitem__(..., 0)])
+def test_a_stale_copy_does_not_cost_what_was_appended(tree, handle, write):
+    array = handle(stale(tree))
+    tree["x"].append(np.array([8, 9]))
+    write(array)
+    assert array.shape == tree["x"].shape == (8,)
+    assert tree["x"][5:].tolist() == [0, 8, 9]
+
+
+def test_a_stale_copy_of_another_array_is_refused(tree):
+    array = stale(tree)
+    tree["x"].resize(3)
+    with pytest.raises(ConflictError, match="consolidate_metadata"):
+        array[:] = 0
+    array = stale(tree)
+    tree.create_array("x", data=np.arange(6.0), overwrite=True)
+    with pytest.raises(ConflictError, match="float64"):
+        array[0] = 1
+    assert tree["x"][:].tolist() == [0, 1, 2, 3, 4, 5]
+
+
+def test_a_copy_without_the_arrays_own_document_is_enough(tree):
+    array = stale(tree)
+    for name in ("zarr.json", ".zarray", ".zattrs"):
+        tree.store.delete(f"x/{name}")
+    array[:] = 7
+    assert opened(tree)["x"][:].tolist() == [7] * 6
 
 
 def test_a_deletion_keeps_what_others_have_consolidated_since(tree):

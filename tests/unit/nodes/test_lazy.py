@@ -81,6 +81,19 @@ def mixed_keys(draw, shape):
     return tuple(key)
 
 
+@pytest.mark.parametrize("first", [1, [0, 1], [[0], [1]]])
+@pytest.mark.parametrize("last", [2, [0, 2]])
+@pytest.mark.parametrize("before", [(), (slice(None),)])
+def test_an_ellipsis_for_no_axis_separates_arrays(first, last, before):
+    values = VALUES if before else VALUES[0]
+    if first == 1 and last == 2:
+        first = [1]
+    for key in ((*before, first, ..., last), (*before, last, ..., first), (..., *before, first)):
+        given = tuple(np.array(item) if isinstance(item, list) else item for item in key)
+        found = blazarr.create_array({}, data=values).lazy.vindex[given].result()
+        np.testing.assert_array_equal(found, values[given], strict=True)
+
+
 @given(st.data())
 def test_steps_give_what_numpy_gives(data):
     lazy, expected = stored().lazy, VALUES
