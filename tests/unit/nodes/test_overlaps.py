@@ -170,3 +170,17 @@ def test_dask_does_not_replace_what_it_reads(tmp_path):
             from_dask(values * 2, tmp_path / "x", overwrite=True)
     unharmed(tmp_path / "x")
     np.testing.assert_array_equal(from_dask(to_dask(array), tmp_path / "y")[:], VALUES)
+
+
+def test_folders_of_a_bucket_are_compared_by_their_urls():
+    options = {"endpoint": "http://127.0.0.1:9", "access_key_id": "a", "secret_access_key": "b"}
+    place = blazarr.storage.StorePath
+
+    def at(url, path=""):
+        return place(blazarr.storage.ObjectStore(url, storage_options=options), path)
+
+    array = at("s3://bucket/data/x.zarr")
+    assert array.overlaps(at("s3://bucket/data"))
+    assert at("s3://bucket", "data/x.zarr/g").overlaps(array)
+    assert not array.overlaps(at("s3://bucket/data/x.zarr2"))
+    assert not array.overlaps(place(MemoryStore()))
