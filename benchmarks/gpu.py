@@ -1,7 +1,8 @@
 """Reads to an NVIDIA GPU, in under four minutes: blazarr beside its peers and the machine's limits.
 
-``python benchmarks/gpu.py [FOLDER]`` writes arrays below FOLDER (a temporary one by default), reads
-each in every way that is installed here, and prints a table and one JSON line a row. Peers: czarr
+``python benchmarks/gpu.py [FOLDER [FILE]]`` writes arrays below FOLDER (a temporary one by default),
+reads each in every way that is installed here, and prints one JSON line a row; all of it is also
+written to FILE after every row. Peers: czarr
 with the nvCOMP it works with (5.3, so in an environment of its own), kvikio's zarr store. Limits:
 a pinned copy to the device, a copy on the device, nvCOMP's own batched decode without anything
 around it. What is not installed is named and left out.
@@ -9,6 +10,7 @@ around it. What is not installed is named and left out.
 
 from __future__ import annotations
 
+import functools
 import itertools
 import json
 import sys
@@ -199,18 +201,50 @@ def bare_decode(array: Any) -> float | None:
 def main() -> None:
     print(info())
     started = time.perf_counter()
-    for name, value in limits():
-        print(f"limit: {name}: {value:.2f} GiB/s")
+    notes = Notes(Path(sys.argv[2]) if len(sys.argv) > 2 else None)
+    notes.guarded("limits of the machine", lambda: measure_limits(notes))
     values = data()
     with tempfile.TemporaryDirectory(dir=sys.argv[1] if len(sys.argv) > 1 else None) as folder:
+        print(info(folder).reading)
         for codec, chunk in ((codec, chunk) for chunk in CHUNKS for codec in CODECS):
+            name = f"{codec} with chunks of {chunk} bytes"
             if time.perf_counter() - started > SECONDS:
-                print(f"no time for {codec} with chunks of {chunk} bytes")
+                notes.add(f"no time for {name}")
                 continue
-            measure(Path(folder) / f"{codec}-{chunk}", codec, chunk, values)
+            path = Path(folder) / f"{codec}-{chunk}"
+            notes.guarded(name, functools.partial(measure, notes, path, codec, chunk, values))
 
 
-def measure(path: Path, codec: str, chunk: int, values: np.ndarray) -> None:
+class Notes:
+    """What was measured, kept in a file as well: a run that is cut off has said what it knows."""
+
+    def __init__(self, file: Path | None) -> None:
+        self._file = file
+        self._lines: list[Any] = []
+
+    def add(self, line: Any) -> None:
+        """Note a row, or something about them."""
+        print(line if isinstance(line, str) else json.dumps(line), flush=True)
+        self._lines.append(line)
+        if self._file is not None:
+            self._file.write_text(json.dumps(self._lines, indent=1))
+
+    def guarded(self, name: str, work: Callable[[], Any]) -> Any:
+        """Do something; return its result, or None where it failed, which is noted."""
+        try:
+            return work()
+        except Exception as error:  # noqa: BLE001 - what fails is a result too, and hides no other
+            self.add(f"FAILED: {name}: {type(error).__name__}: {error}")
+            return None
+
+
+def measure_limits(notes: Notes) -> None:
+    """Note what the machine does at best."""
+    for name, value in limits():
+        notes.add(f"limit: {name}: {value:.2f} GiB/s")
+
+
+def measure(notes: Notes, path: Path, codec: str, chunk: int, values: np.ndarray) -> None:
     """Write an array, then read and write it in every way."""
     array = blazarr.create_array(
         path,
@@ -223,15 +257,12 @@ def measure(path: Path, codec: str, chunk: int, values: np.ndarray) -> None:
     stored = sum(file.stat().st_size for file in path.rglob("*") if file.is_file())
     ways = itertools.chain(readers(path, array), writers(array, values))
     for way, work in ways:
-        try:
-            row = Row(codec, chunk, way, TOTAL / stored, rate(work))
-        except Exception as error:  # noqa: BLE001 - a peer that fails is a result too
-            print(f"FAILED: {codec} {chunk} {way}: {type(error).__name__}: {error}")
-            continue
-        print(json.dumps(asdict(row)), flush=True)
+        found = notes.guarded(f"{codec} {chunk} {way}", functools.partial(rate, work))
+        if found is not None:
+            notes.add(asdict(Row(codec, chunk, way, TOTAL / stored, found)))
     bare = bare_decode(array)
     if bare is not None:
-        print(f"limit: {codec} {chunk}: nvCOMP's batched decode alone {bare:.2f} GiB/s")
+        notes.add(f"limit: {codec} {chunk}: nvCOMP's batched decode alone {bare:.2f} GiB/s")
 
 
 if __name__ == "__main__":

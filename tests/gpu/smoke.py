@@ -1,18 +1,23 @@
 """A smoke test for a machine with an NVIDIA GPU, in under two minutes: reads and writes beside the CPU's.
 
-``python tests/gpu/smoke.py`` needs blazarr with one of its extras cu12 and cu13, and no network.
+``python tests/gpu/smoke.py [FILE]`` needs blazarr with one of its extras cu12 and cu13, and no
+network. What passed and what failed is written to FILE as JSON, too, after every check.
 Where compute-sanitizer is on the path, a second, smaller round runs under it. Without a GPU it runs
 over the host device in ``tests/unit/cuda/test_scripts.py``.
 """
 
 from __future__ import annotations
 
+import importlib.util
+import json
 import os
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -41,16 +46,19 @@ PORTABLE: dict[str, list[Any]] = {
     ],
     "snappy": [{"name": "blazarr.snappy"}],
     "deflate": [{"name": "blazarr.deflate"}],
-}
-ONLY_READ: dict[str, list[Any]] = {
-    "none": [],
     **{
         f"blosc {cname} {shuffle}": [
             {"name": "blosc", "configuration": BLOSC | {"cname": cname, "shuffle": shuffle}}
         ]
-        for cname in ("lz4", "zstd", "zlib")
+        for cname in ("lz4", "zstd")
         for shuffle in ("noshuffle", "shuffle", "bitshuffle")
     },
+}
+ONLY_READ: dict[str, list[Any]] = {
+    "none": [],
+    "blosc zlib shuffle": [
+        {"name": "blosc", "configuration": BLOSC | {"cname": "zlib", "shuffle": "shuffle"}}
+    ],
 }
 # What no CPU decodes.
 DEVICE_ONLY = {
@@ -107,20 +115,19 @@ def reads(made: Any, expected: np.ndarray, keys: list[Any]) -> list[str]:
     return wrong
 
 
-def writes(made: Any, data: np.ndarray, *, whole: bool) -> list[str]:
-    """Write from the GPU; return what differs when it is read back."""
+def writes(made: Any, data: np.ndarray, *, on_cpu: bool) -> list[str]:
+    """Write from the GPU, all and parts; return what differs when it is read back."""
     import cupy
 
     target, expected = handle(made), data.copy()
     report = target.write(..., cupy.asarray(data))
     wrong = [f"{report.retried} chunks were encoded by the CPU"] if report.retried else []
-    if not whole:
-        for key in (np.s_[100:300, 5:], np.s_[::-3, 7]):
-            value = expected[key] + 1
-            target[key] = cupy.asarray(value)
-            expected[key] = value
-        if not np.array_equal(made[...], expected):
-            wrong.append("the CPU reads something else")
+    for key in (np.s_[100:300, 5:], np.s_[::-3, 7]):
+        value = expected[key] + 1
+        target[key] = cupy.asarray(value)
+        expected[key] = value
+    if on_cpu and not np.array_equal(made[...], expected):
+        wrong.append("the CPU reads something else")
     return wrong + reads(made, expected, KEYS[:2])
 
 
@@ -135,19 +142,63 @@ def casts(made: Any, data: np.ndarray) -> list[str]:
         ]
 
 
+def streams(made: Any, data: np.ndarray) -> list[str]:
+    """Read on two streams at once, and hand results to another library; return what differs."""
+    import cupy
+
+    both = [cupy.cuda.Stream(non_blocking=True) for _ in range(2)]
+    pending = [handle(made).read_async(np.s_[n::2], stream=both[n]) for n in range(2)]
+    wrong = [
+        f"stream {n}"
+        for n, read in enumerate(pending)
+        if not np.array_equal(read.result().get(), data[n::2])
+    ]
+    try:
+        import torch
+    except ImportError:
+        print("torch is not installed here: DLPack was not tried with it")
+        return wrong
+    tensor = torch.from_dlpack(handle(made).read())
+    return wrong + ([] if np.array_equal(tensor.cpu().numpy(), data) else ["torch"])
+
+
+def through_files(data: np.ndarray) -> list[str]:
+    """Read and write files by cuFile, direct or not, where kvikio is installed; return what differs."""
+    import cupy
+
+    if importlib.util.find_spec("kvikio") is None:
+        print("kvikio is not installed here: files were not read by it")
+        return []
+    with tempfile.TemporaryDirectory() as folder:
+        made = blazarr.create_array(
+            folder, shape=SHAPE, chunks=CHUNKS, dtype="i4", compressors=None, filters=None
+        )
+        target = CudaArray(made, "cuda", Options(crossover=0, io="cufile"))
+        target[...] = cupy.asarray(data)
+        wrong = [] if np.array_equal(made[...], data) else ["the CPU reads something else"]
+        found = target[::-1, 3:].get()
+        return wrong + ([] if np.array_equal(found, data[::-1, 3:]) else ["read"])
+
+
 def through_zarr(data: np.ndarray) -> list[str]:
-    """Read through zarr-python, where it is installed."""
+    """Read and write through zarr-python, where it is installed."""
+    import cupy
+
     try:
         import zarr
     except ImportError:
+        print("zarr-python is not installed here")
         return []
     store = zarr.storage.MemoryStore()
     zarr.create_array(store, shape=SHAPE, chunks=CHUNKS, dtype="i4")[...] = data
     with blazarr.configure_gpu(Options(crossover=0, least_streams=0)):
-        found = zarr.open_array(store, mode="r")[3:, ::2]
-    return (
-        [] if np.array_equal(found.get(), data[3:, ::2]) else ["zarr-python reads something else"]
-    )
+        array = zarr.open_array(store, mode="r+")
+        found = array[3:, ::2]
+        array[5:] = cupy.asarray(data[5:] + 1)
+    wrong = [] if np.array_equal(found.get(), data[3:, ::2]) else ["read"]
+    expected = np.concatenate([data[:5], data[5:] + 1])
+    same = np.array_equal(zarr.open_array(store, mode="r")[...], expected)
+    return wrong if same else [*wrong, "write"]
 
 
 def checks(*, small: bool) -> Iterator[Check]:
@@ -166,23 +217,27 @@ def checks(*, small: bool) -> Iterator[Check]:
             )
     for name, codecs in (PORTABLE | DEVICE_ONLY).items():
         for sharded in (False, True):
-            made, whole = array(codecs, sharded=sharded), name in DEVICE_ONLY
+            made, on_cpu = array(codecs, sharded=sharded), name in PORTABLE
             yield (
                 f"write {name}, shards {sharded}",
-                lambda made=made, whole=whole: writes(made, data, whole=whole),
+                lambda made=made, on_cpu=on_cpu: writes(made, data, on_cpu=on_cpu),
             )
     made = array(PORTABLE["zstd"], sharded=False)
     made[...] = data
     yield "cast", lambda: casts(made, data)
+    yield "streams", lambda: streams(made, data)
+    yield "files", lambda: through_files(data)
     yield "zarr-python", lambda: through_zarr(data)
 
 
-def run(*, small: bool) -> tuple[int, int]:
+def run(*, small: bool, record: Path | None = None) -> tuple[int, int]:
     """Run the checks; return how many passed and failed. Those that there is no time for are named."""
     start, passed, failed = time.perf_counter(), 0, 0
+    results: dict[str, Any] = {}
     for name, check in checks(small=small):
         if time.perf_counter() - start > SECONDS:
             print(f"no time for {name}")
+            results[name] = "no time"
             continue
         try:
             wrong = check()
@@ -190,6 +245,9 @@ def run(*, small: bool) -> tuple[int, int]:
             wrong = [f"{type(error).__name__}: {error}"]
         passed, failed = passed + (not wrong), failed + bool(wrong)
         print("\n".join(f"FAILED: {name}: {what}" for what in wrong) or f"ok: {name}", flush=True)
+        results[name] = wrong
+        if record is not None:
+            record.write_text(json.dumps({"info": str(info()), "checks": results}, indent=1))
     print(f"{time.perf_counter() - start:.1f} s")
     return passed, failed
 
@@ -198,7 +256,8 @@ def main() -> int:
     """Run everything; return 0 where nothing failed."""
     print(info())
     small = UNDER_SANITIZER in os.environ
-    passed, failed = run(small=small)
+    record = Path(sys.argv[1]) if len(sys.argv) > 1 else None
+    passed, failed = run(small=small, record=record)
     sanitizer = shutil.which("compute-sanitizer")
     if sanitizer and not small:
         command = [sanitizer, "--error-exitcode", "1", sys.executable, __file__]

@@ -45,6 +45,7 @@ ROOMS_OF_PACKAGE = {
     "fsspec": {"stores"},
     "obstore": {"stores"},
     "cupy": {"cuda"},
+    "kvikio": {"cuda"},
     "xarray": {"compat"},
     "dask": {"distributed", "compat"},
     "distributed": {"distributed"},

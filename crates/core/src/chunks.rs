@@ -1,5 +1,6 @@
 //! Chunks one by one, each with its own key, shape and selection: for callers that have planned already.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -95,20 +96,36 @@ pub fn write(
     })
 }
 
-/// The pieces as rows, for an executor that decodes elsewhere; views are only asked for their offsets.
-pub fn rows(array: &Array, store: &dyn Store, pieces: &[Piece<'_>]) -> Result<Rows> {
+/// The pieces as rows, for an executor that decodes (or encodes) elsewhere; views are only asked for their offsets.
+pub fn rows(array: &Array, store: &dyn Store, pieces: &[Piece<'_>], writing: bool) -> Result<Rows> {
     let rank = pieces.iter().map(|piece| piece.selection.picks.len()).max();
     let mut rows = Rows::empty(rank.unwrap_or(0));
     let request = Request {
         array,
         store,
         missing_is_error: false,
-        writing: false,
+        writing,
     };
     for piece in pieces {
         rows.add(request, &Planned::new(array, piece)?.target())?;
     }
     Ok(rows)
+}
+
+/// Whether a selection names an element twice, of which the last counts: executors elsewhere know no order.
+pub fn repeats(pieces: &[Piece<'_>]) -> bool {
+    let picks = pieces.iter().flat_map(|piece| &piece.selection.picks);
+    picks
+        .filter_map(|pick| match pick {
+            Pick::Indexed { indices, .. } => Some(indices),
+            Pick::Strided { .. } => None,
+        })
+        .any(|indices| {
+            let count = indices.first().map_or(0, |index| index.len());
+            let point = |n: usize| indices.iter().map(|index| index[n]).collect::<Vec<_>>();
+            let mut seen = HashSet::with_capacity(count);
+            !(0..count).all(|n| seen.insert(point(n)))
+        })
 }
 
 /// Whether writing `piece` needs what is there now.
@@ -138,8 +155,14 @@ pub fn index_range(array: &Array, piece: &Piece<'_>) -> Result<Option<ByteRange>
     }))
 }
 
-/// Where the wanted inner chunks of the shard `piece` lie, by its index: offset and length. Absent ones are filled.
-pub fn inner_ranges(array: &Array, piece: &Piece<'_>, index: &Bytes) -> Result<Vec<(u64, u64)>> {
+/// Where the wanted inner chunks of the shard `piece` lie, by its index: offset and length. Absent ones are filled where
+/// `fills`.
+pub fn inner_ranges(
+    array: &Array,
+    piece: &Piece<'_>,
+    index: &Bytes,
+    fills: bool,
+) -> Result<Vec<(u64, u64)>> {
     let planned = Planned::new(array, piece)?;
     let (target, sharding) = (planned.target(), sharding(array)?);
     let inner = Inner::new(&target, sharding)?;
@@ -156,7 +179,7 @@ pub fn inner_ranges(array: &Array, piece: &Piece<'_>, index: &Bytes) -> Result<V
         missing_is_error: false,
     };
     let reader = Reader::new(array, &nowhere, options);
-    let wanted = reader.locate(&target, sharding, &inner, &index, u64::MAX)?;
+    let wanted = reader.locate(&target, sharding, &inner, &index, u64::MAX, fills)?;
     Ok(wanted.iter().map(|at| (at.offset, at.len)).collect())
 }
 
@@ -190,7 +213,7 @@ fn worth(array: &Array, pieces: &[Piece<'_>], threads: usize) -> usize {
 }
 
 /// A piece as the only job of a plan over its chunk.
-struct Planned<'p> {
+pub(crate) struct Planned<'p> {
     array: &'p Array,
     piece: &'p Piece<'p>,
     grid: Vec<Axis>,
@@ -199,7 +222,7 @@ struct Planned<'p> {
 }
 
 impl<'p> Planned<'p> {
-    fn new(array: &'p Array, piece: &'p Piece<'p>) -> Result<Planned<'p>> {
+    pub(crate) fn new(array: &'p Array, piece: &'p Piece<'p>) -> Result<Planned<'p>> {
         let (shape, selection) = (&piece.shape, &piece.selection);
         selection.check(shape)?;
         if byte_count(shape.iter().copied(), array.item).is_none_or(|n| n > array.max_chunk_bytes) {
@@ -237,7 +260,7 @@ impl<'p> Planned<'p> {
         })
     }
 
-    fn target(&self) -> Target<'_> {
+    pub(crate) fn target(&self) -> Target<'_> {
         Target {
             chain: &self.array.chain,
             grid: &self.grid,

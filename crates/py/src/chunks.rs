@@ -7,6 +7,7 @@ use blazarr_core::chunks::{self, Piece, Source};
 use blazarr_core::codec::BytesCodec;
 use blazarr_core::io::handed::{AtHand, Handed, HandedKeys};
 use blazarr_core::io::{self, ByteRange, Edit};
+use blazarr_core::wave::write::{Chunks, Encoding};
 use blazarr_core::{pool, write};
 use bytes::Bytes;
 use pyo3::buffer::PyUntypedBuffer;
@@ -20,7 +21,8 @@ use crate::errors::{detached, to_py};
 use crate::external::External;
 use crate::pieces::{Memory, parse};
 use crate::stores::Store;
-use crate::wave::WaveRows;
+use crate::wave::{Source as WaveSource, WaveRows};
+use crate::wave_write::{Frame, WaveChunks, encoding};
 
 /// How an array's chunks are decoded and encoded, wherever they are.
 #[pyclass(frozen, module = "blazarr._core")]
@@ -80,7 +82,7 @@ impl ChunkEngine {
         let pieces = parse(batch, &view, &drop_axes)?;
         Ok(pieces.map(|pieces| ChunkBatch {
             array: self.inner.clone(),
-            pieces,
+            pieces: Arc::new(pieces),
             memory: Some(buffer),
         }))
     }
@@ -104,7 +106,7 @@ impl ChunkEngine {
         let pieces = parse(batch, &view, &drop_axes)?;
         Ok(pieces.map(|pieces| ChunkBatch {
             array: self.inner.clone(),
-            pieces,
+            pieces: Arc::new(pieces),
             memory: None,
         }))
     }
@@ -117,8 +119,8 @@ type Range = (i64, Option<u64>);
 #[pyclass(frozen, module = "blazarr._core")]
 struct ChunkBatch {
     array: Arc<array::Array>,
-    pieces: Vec<Piece<'static>>,
-    /// None where it is a device's: the pieces can then be laid out as rows, and no more.
+    pieces: Arc<Vec<Piece<'static>>>,
+    /// None where it is a device's: the pieces can then be laid out for waves, and no more.
     memory: Option<PyUntypedBuffer>,
 }
 
@@ -175,11 +177,7 @@ impl ChunkBatch {
     ) -> PyResult<Vec<Option<Py<PyAny>>>> {
         let handed = self.handed(&data)?;
         self.run_write(py, Source::Handed(&handed), threads, write_empty)?;
-        let bytes = |handed: Handed| match handed.take() {
-            Some(Edit::Put(bytes)) => to_python(py, bytes.into()).map(Some),
-            _ => Ok(None),
-        };
-        handed.into_iter().map(bytes).collect()
+        handed.iter().map(|key| given(py, key.take())).collect()
     }
 
     /// The chunks in `store` as rows of the wave executor.
@@ -189,9 +187,41 @@ impl ChunkBatch {
 
     /// The same with bytes at hand, as for `decode`.
     fn rows_at_hand(&self, py: Python<'_>, data: Vec<Bound<'_, PyAny>>) -> PyResult<WaveRows> {
-        let keys = self.pieces.iter().map(|piece| piece.key.clone());
-        let store = HandedKeys::new(keys.zip(self.handed(&data)?));
-        self.lay_out(py, Arc::new(store))
+        self.lay_out(py, Arc::new(self.keys_at_hand(&data)?))
+    }
+
+    /// The chunks as those of a write of the wave executor, to `store`.
+    fn chunks(
+        &self,
+        py: Python<'_>,
+        store: PyRef<'_, Store>,
+        device_steps: usize,
+        frame: Option<Frame>,
+    ) -> PyResult<WaveChunks> {
+        self.lay_out_write(py, store.inner.clone(), encoding(device_steps, frame)?)
+    }
+
+    /// The same over bytes at hand, and what gives each chunk's new bytes once all is written.
+    fn chunks_at_hand(
+        &self,
+        py: Python<'_>,
+        data: Vec<Bound<'_, PyAny>>,
+        device_steps: usize,
+        frame: Option<Frame>,
+    ) -> PyResult<(WaveChunks, KeysAtHand)> {
+        let store = Arc::new(self.keys_at_hand(&data)?);
+        let keys = self.pieces.iter().map(|piece| piece.key.clone()).collect();
+        let taken = KeysAtHand {
+            store: store.clone(),
+            keys,
+        };
+        let encoding = encoding(device_steps, frame)?;
+        Ok((self.lay_out_write(py, store, encoding)?, taken))
+    }
+
+    /// Whether a selection names an element twice.
+    fn repeats(&self, py: Python<'_>) -> bool {
+        py.detach(|| chunks::repeats(&self.pieces))
     }
 
     /// The numbers of the chunks of which a write changes only a part.
@@ -221,13 +251,16 @@ impl ChunkBatch {
 
     /// The ranges (start, stop) to fetch of the shard with this number, whose index is `index`.
     fn ranges(&self, number: usize, index: &Bound<'_, PyAny>) -> PyResult<Vec<(u64, u64)>> {
-        // Absent inner chunks are filled meanwhile.
-        self.check_writable()?;
+        // Absent inner chunks are filled meanwhile, but for those of a device.
+        let fills = self.memory.is_some();
+        if fills {
+            self.check_writable()?;
+        }
         let index = Bytes::from_owner(Borrowed::new(index)?);
         let piece = self.pieces.get(number).ok_or_else(|| {
             PyValueError::new_err(format!("there is no chunk {number} in this batch"))
         })?;
-        let ranges = chunks::inner_ranges(&self.array, piece, &index).map_err(to_py)?;
+        let ranges = chunks::inner_ranges(&self.array, piece, &index, fills).map_err(to_py)?;
         let ends = |(offset, len): (u64, u64)| (offset, offset.saturating_add(len));
         Ok(ranges.into_iter().map(ends).collect())
     }
@@ -255,8 +288,31 @@ impl ChunkBatch {
     }
 
     fn lay_out(&self, py: Python<'_>, store: Arc<dyn io::Store>) -> PyResult<WaveRows> {
-        let rows = detached(py, || chunks::rows(&self.array, &*store, &self.pieces))?;
-        Ok(WaveRows::of_pieces(self.array.clone(), store, rows))
+        let rows = detached(py, || {
+            chunks::rows(&self.array, &*store, &self.pieces, false)
+        })?;
+        Ok(WaveRows::of(
+            WaveSource::Pieces(self.array.clone(), store),
+            rows,
+        ))
+    }
+
+    fn lay_out_write(
+        &self,
+        py: Python<'_>,
+        store: Arc<dyn io::Store>,
+        encoding: Encoding,
+    ) -> PyResult<WaveChunks> {
+        let chunks = detached(py, || {
+            Chunks::of_pieces(&self.array, &*store, self.pieces.clone())
+        })?;
+        let source = WaveSource::Pieces(self.array.clone(), store);
+        Ok(WaveChunks::of(source, chunks, encoding))
+    }
+
+    fn keys_at_hand(&self, data: &[Bound<'_, PyAny>]) -> PyResult<HandedKeys> {
+        let keys = self.pieces.iter().map(|piece| piece.key.clone());
+        Ok(HandedKeys::new(keys.zip(self.handed(data)?)))
     }
 
     fn run_read<'py>(
@@ -321,7 +377,33 @@ impl ChunkBatch {
     }
 }
 
+/// Keys at hand that a write of the wave executor changes.
+#[pyclass(frozen, module = "blazarr._core")]
+struct KeysAtHand {
+    store: Arc<HandedKeys>,
+    keys: Vec<String>,
+}
+
+#[pymethods]
+impl KeysAtHand {
+    /// For each chunk its new bytes, or None where it is to be absent. They are given once.
+    fn take(&self, py: Python<'_>) -> PyResult<Vec<Option<Py<PyAny>>>> {
+        self.keys
+            .iter()
+            .map(|key| given(py, self.store.take(key)))
+            .collect()
+    }
+}
+
+fn given(py: Python<'_>, made: Option<Edit>) -> PyResult<Option<Py<PyAny>>> {
+    match made {
+        Some(Edit::Put(bytes)) => to_python(py, bytes.into()).map(Some),
+        _ => Ok(None),
+    }
+}
+
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<ChunkEngine>()?;
+    module.add_class::<KeysAtHand>()?;
     module.add_class::<ChunkBatch>()
 }

@@ -1,9 +1,10 @@
 //! The wave executor's view of an array: rows of chunks, and their bytes staged in memory that Python lends.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use blazarr_core::error::Error;
-use blazarr_core::io::Store;
+use blazarr_core::io::{Descriptor, Store};
 use blazarr_core::wave::rows::{self, Limit, Request, Row, Rows};
 use blazarr_core::wave::stage::{Order, Room, Staged, stage};
 use blazarr_core::wave::streams::{self, Format, FrameCodec};
@@ -29,20 +30,27 @@ pub struct WaveRows {
 
 /// Whose chunks they are, and where.
 #[derive(Debug)]
-enum Source {
+pub enum Source {
     Array(Py<Array>),
     Pieces(Arc<array::Array>, Arc<dyn Store>),
 }
 
 impl Source {
-    fn array(&self) -> &array::Array {
+    pub fn share(&self, py: Python<'_>) -> Source {
+        match self {
+            Source::Array(array) => Source::Array(array.clone_ref(py)),
+            Source::Pieces(array, store) => Source::Pieces(array.clone(), store.clone()),
+        }
+    }
+
+    pub fn array(&self) -> &array::Array {
         match self {
             Source::Array(array) => &array.get().inner,
             Source::Pieces(array, _) => array,
         }
     }
 
-    fn store(&self) -> &dyn Store {
+    pub fn store(&self) -> &dyn Store {
         match self {
             Source::Array(array) => &*array.get().store,
             Source::Pieces(_, store) => &**store,
@@ -52,9 +60,9 @@ impl Source {
 
 impl WaveRows {
     /// Rows of chunks that somebody else has planned.
-    pub fn of_pieces(array: Arc<array::Array>, store: Arc<dyn Store>, rows: Rows) -> WaveRows {
+    pub fn of(source: Source, rows: Rows) -> WaveRows {
         WaveRows {
-            source: Source::Pieces(array, store),
+            source,
             rows,
             missing_is_error: false,
         }
@@ -133,7 +141,8 @@ impl WaveRows {
     }
 
     /// Stages the rows of the given numbers in `memory`; what became of each, as columns.
-    #[pyo3(signature = (numbers, host, memory, *, device_steps, frame, most_streams, threads=None))]
+    /// Where `direct`, files are left to be read by the caller, who closes their descriptors.
+    #[pyo3(signature = (numbers, host, memory, *, device_steps, frame, most_streams, direct=false, threads=None))]
     #[expect(clippy::too_many_arguments, reason = "keywords of a Python method")]
     fn stage<'py>(
         &self,
@@ -144,6 +153,7 @@ impl WaveRows {
         device_steps: usize,
         frame: Option<&str>,
         most_streams: usize,
+        direct: bool,
         threads: Option<usize>,
     ) -> PyResult<Bound<'py, PyDict>> {
         let buffer = PyUntypedBuffer::get(memory)?;
@@ -161,6 +171,7 @@ impl WaveRows {
         let order = Order {
             rows: &numbers,
             host: &host,
+            direct,
             device_steps,
             frame: match frame {
                 Some(name) => Some(FrameCodec::from_name(name).ok_or_else(unknown)?),
@@ -179,7 +190,7 @@ impl WaveRows {
             let staged = stage(array, store, &self.rows, order, &room)?;
             Ok((staged, room.used()))
         })?;
-        let columns = outcome(py, &staged)?;
+        let columns = outcome(py, staged)?;
         columns.set_item("used", used)?;
         Ok(columns)
     }
@@ -214,16 +225,22 @@ fn encoded(source: &rows::Source) -> i64 {
 }
 
 /// What the columns of a staged row hold: a state by number, where its bytes are, how they are shuffled.
-fn outcome<'py>(py: Python<'py>, staged: &[Staged]) -> PyResult<Bound<'py, PyDict>> {
+fn outcome(py: Python<'_>, staged: Vec<Staged>) -> PyResult<Bound<'_, PyDict>> {
     let mut rows: [Vec<i64>; 5] = Default::default();
     let mut streams: [Vec<i64>; 8] = Default::default();
-    for (number, staged) in staged.iter().enumerate() {
+    let mut files = Vec::new();
+    for (number, staged) in staged.into_iter().enumerate() {
         let row = match staged {
             Staged::Deferred => [0; 5],
             Staged::Absent => [1, 0, 0, 0, 0],
             Staged::ForHost => [2, 0, 0, 0, 0],
             Staged::Decoded(range) => [3, range.start as i64, 0, 0, 0],
             Staged::Plain(range) => [4, range.start as i64, 0, 0, 0],
+            Staged::InFile(range, file, offset) => {
+                let start = range.start as i64;
+                files.push((number, file, offset, range));
+                [4, start, 0, 0, 0]
+            }
             Staged::Frame(found, planes) => {
                 for stream in found {
                     push(
@@ -258,7 +275,22 @@ fn outcome<'py>(py: Python<'py>, staged: &[Staged]) -> PyResult<Bound<'py, PyDic
     for (name, column) in names.iter().zip(&streams) {
         columns.set_item(format!("stream_{name}"), words(py, column))?;
     }
+    let read = |(row, file, offset, range): (usize, Descriptor, u64, Range<usize>)| {
+        (row, number_of(file), offset, range.start, range.len())
+    };
+    columns.set_item("files", files.into_iter().map(read).collect::<Vec<_>>())?;
     Ok(columns)
+}
+
+/// The number of an open file, which whoever gets it closes.
+#[cfg(unix)]
+pub fn number_of(file: Descriptor) -> i32 {
+    std::os::fd::IntoRawFd::into_raw_fd(file)
+}
+
+#[cfg(not(unix))]
+pub fn number_of(file: Descriptor) -> i32 {
+    match file {}
 }
 
 fn push<const N: usize>(columns: &mut [Vec<i64>; N], values: [i64; N]) {

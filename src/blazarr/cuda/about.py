@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 
-from blazarr.cuda import nvcomp, nvrtc
+from blazarr.cuda import files, nvcomp, nvrtc
 from blazarr.cuda.gpu import import_cupy
 from blazarr.errors import BlazarrError
 
@@ -38,8 +38,14 @@ class Info:
         return "\n".join(f"{name:>8}: {value}" for name, value in lines)
 
 
-def info() -> Info:
-    """Return what is there for reads on a GPU, and what is missing."""
+def info(folder: str | None = None) -> Info:
+    """Return what is there for reads on a GPU, and what is missing.
+
+    Parameters
+    ----------
+    folder
+        Where files are, to be told whether a GPU reads them itself.
+    """
     devices, found = _devices()
     library, decodes = _nvcomp()
     compilers = [f"{path.name} of a wheel" for path in nvrtc.found()]
@@ -48,7 +54,7 @@ def info() -> Info:
         devices=devices,
         nvcomp=library,
         nvrtc=", ".join(compilers) or "no wheel of it; the system's is tried",
-        reading=_reading(),
+        reading=_reading(folder),
     )
 
 
@@ -74,8 +80,11 @@ def _nvcomp() -> tuple[str, bool]:
     return f"nvCOMP {major}.{minor}: {', '.join(f.name.lower() for f in nvcomp.CODECS)}", True
 
 
-def _reading() -> str:
+def _reading(folder: str | None) -> str:
+    obstacle = files.obstacle(folder)
+    if obstacle:
+        return f"parallel reads into pinned memory, then copies; not past the host: {obstacle}"
     return (
-        "parallel reads into pinned memory, then copies; GPUDirect Storage is not used, since "
-        "chunks are checked on the host first"
+        "chunks without a codec straight from their files by cuFile; others by parallel reads "
+        "into pinned memory, where they are checked, then copies"
     )

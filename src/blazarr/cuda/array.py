@@ -196,7 +196,8 @@ class CudaArray(Selectable):
         """Write a value; everything is stored when this returns.
 
         Chunks that the selection covers are encoded on the device where its options and the codec
-        allow it. Others are changed by the CPU, under the store's guard against other writers.
+        allow it. Others are changed by the CPU, under the store's guard against other writers; those
+        that no CPU decodes by the device, which does so again where another writer was faster.
 
         Parameters
         ----------

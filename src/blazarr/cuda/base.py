@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
@@ -12,11 +12,26 @@ import numpy as np
 
 from blazarr.cuda.device import Device, Event, Stream
 from blazarr.cuda.slots import Sizes, Slot
+from blazarr.errors import ConflictError
 
 Wave = TypeVar("Wave")
 
 # Rows of a selection that are planned at once.
 WINDOW_ROWS = 65_536
+
+
+# How often something is done again that another writer came between.
+ATTEMPTS = 100
+
+Result = TypeVar("Result")
+
+
+def unless_changed(run: Callable[[], Result]) -> Result:
+    """Do something, and again where a shard was replaced between the look at its index and the rest."""
+    for _ in range(ATTEMPTS - 1):
+        with contextlib.suppress(ConflictError):
+            return run()
+    return run()
 
 
 @dataclass
@@ -59,8 +74,10 @@ class Run(Generic[Wave]):
         self._free: list[Slot] = []
         self._slots: list[Slot] = []
         self._tables: Any = None
+        self._after: Event = None
 
     def _begin(self, after: Event) -> None:
+        self._after = after
         self._copying, self._computing = self.device.stream(), self.device.stream()
         if after is not None:
             # Memory from a pool may still be in use on the stream that it was last freed on.

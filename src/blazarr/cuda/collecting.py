@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import functools
+import os
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 
@@ -10,9 +12,10 @@ import numpy as np
 import numpy.typing as npt
 
 from blazarr import _core
-from blazarr.cuda.device import Device, Stream, Words
+from blazarr.cuda.device import Device, FilePart, Stream, Words
 from blazarr.cuda.filtering import Launcher, Queue
 from blazarr.cuda.slots import Slot
+from blazarr.errors import StoreError
 
 # Where parts begin in packed memory.
 PACKED = 16
@@ -24,6 +27,8 @@ class Kind(IntEnum):
     EMPTY = 0
     ELEMENTS = 1
     STREAMS = 2
+    # Nothing comes back: the device writes the chunk's file itself.
+    FILE = 3
 
 
 @dataclass(frozen=True)
@@ -51,6 +56,8 @@ class Parts:
         For each row the checksum of its content.
     row, address, length
         For each part its row, where it is, and how long.
+    files
+        Address and length of the rows that the device writes itself, in their order.
     """
 
     kinds: Words
@@ -59,10 +66,11 @@ class Parts:
     row: Words
     address: Words
     length: Words
+    files: Sequence[tuple[int, int]]
 
     def rounds(self, capacity: int) -> Iterator[Round]:
         """Yield all rows that did not fail, as many at a time as fit."""
-        rows = np.flatnonzero(~self.failed)
+        rows = np.flatnonzero(~self.failed & (self.kinds != Kind.FILE))
         counts = np.bincount(self.row, minlength=len(self.kinds))[rows]
         parts = np.concatenate([[0], np.cumsum(counts)])
         places = np.concatenate([[0], np.cumsum(-(-self.length // PACKED) * PACKED)])
@@ -93,12 +101,29 @@ class Collector:
 
     def collect(self, parts: Parts, numbers: Words) -> list[int]:
         """Copy the rows, whose numbers are given; return those that the core refused."""
-        refused: list[int] = []
+        refused = self._write_files(parts, numbers)
         for round_ in parts.rounds(self.slot.sizes.staging):
             if len(round_.length):
                 self._copy(round_)
             refused += self._absorb(parts, round_, numbers)
         return refused
+
+    def _write_files(self, parts: Parts, numbers: Words) -> list[int]:
+        """Let the device write files; return the rows whose store has none."""
+        return [
+            int(number)
+            for number, part in zip(numbers[parts.kinds == Kind.FILE], parts.files, strict=True)
+            if not self.chunks.replace_file(int(number), functools.partial(self._write_file, part))
+        ]
+
+    def _write_file(self, part: tuple[int, int], descriptor: int) -> None:
+        address, nbytes = part
+        try:
+            written = self.device.write_file(FilePart(descriptor, 0, address, nbytes))
+        finally:
+            os.close(descriptor)
+        if written != nbytes:
+            raise StoreError(f"only {written} of {nbytes} bytes of a chunk's file were written")
 
     def _copy(self, round_: Round) -> None:
         slot, device, stream = self.slot, self.device, self.stream

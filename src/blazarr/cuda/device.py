@@ -1,7 +1,8 @@
-"""What the wave executor asks of a device: less than twenty calls, of CUDA or of its stand-in."""
+"""What the wave executor asks of a device: some twenty calls, of CUDA or of its stand-in."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any, Protocol
@@ -56,6 +57,26 @@ class PinnedMemory(Protocol):
 
     def free(self) -> None:
         """Give it back, as `Memory.free`."""
+
+
+@dataclass(frozen=True)
+class FilePart:
+    """A part of an open file, and the memory of the device that it goes to or comes from.
+
+    Attributes
+    ----------
+    descriptor
+        The file's number in this process.
+    offset
+        Where in the file it begins.
+    address, nbytes
+        The memory.
+    """
+
+    descriptor: int
+    offset: int
+    address: int
+    nbytes: int
 
 
 @dataclass(frozen=True)
@@ -146,6 +167,15 @@ class Device(Protocol):
 
     def to_host(self, target: ByteArray, address: int, stream: Stream) -> None:
         """Copy from the device to pinned bytes."""
+
+    def file_obstacle(self, folder: str) -> str:
+        """Return what keeps files of a folder from being read straight to the device; empty for nothing."""
+
+    def read_files(self, parts: Sequence[FilePart]) -> list[int]:
+        """Read parts of files, and wait; return how many bytes of each there were."""
+
+    def write_file(self, part: FilePart) -> int:
+        """Write a part of a file, and wait; return how many bytes were written."""
 
     def launch(self, kernel: str, tiles: int, arguments: tuple[int, ...], stream: Stream) -> None:
         """Run a kernel over a number of tiles; arguments are addresses and integers."""

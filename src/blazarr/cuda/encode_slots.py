@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from blazarr.cuda.device import Device, Words
@@ -14,7 +16,7 @@ _STREAM_BYTES = 8 * 8
 _STREAM_RESULTS = 8 + 4
 # Arrays over the rows of a wave besides the table, and for each filter; a mark and a checksum.
 _ROW_ARRAYS = 16
-_FILTER_ARRAYS = 4
+_FILTER_ARRAYS = 7
 _ROW_RESULTS = 4 + 8
 
 
@@ -24,8 +26,23 @@ def stream_counts(program: EncodeProgram, lengths: Words) -> Words:
     return counts
 
 
-def write_sizes(device: Device, program: EncodeProgram, demand: Demand, size: int) -> Sizes:
-    """Return the parts of a wave of a write that holds `size` decoded bytes."""
+def write_sizes(
+    device: Device,
+    program: EncodeProgram,
+    demand: Demand,
+    size: int,
+    *,
+    beside: Callable[[int], Sizes] | None = None,
+) -> Sizes:
+    """Return the parts of a wave of a write that holds `size` decoded bytes.
+
+    Parameters
+    ----------
+    device, program, demand, size
+        What writes, how, and what.
+    beside
+        The wave of a read that is made of what the chunks hold now; None for none.
+    """
     rows = demand.rows_in(size)
     format, block = program.format, program.block
     streams = rows + (size // block if block else 0)
@@ -34,12 +51,13 @@ def write_sizes(device: Device, program: EncodeProgram, demand: Demand, size: in
         longest = min(program.stream_bytes(demand.largest), MOST_ENCODED[format])
         encoded = streams * int(aligned(device.encode_bound(format, longest)))
         temp = device.encode_temp_bytes(format, streams, longest, size)
-    arrays = _ROW_ARRAYS + _FILTER_ARRAYS * len(program.filters)
+    arrays = _ROW_ARRAYS + _FILTER_ARRAYS * (len(program.filters) + 1)
+    read = beside(size) if beside else None
     row_bytes = 8 * (ROW_COLUMNS + AXIS_COLUMNS * demand.rank + arrays)
     return Sizes(
         staging=int(aligned(size + size // 128 + streams * 64 + 4096)),
         decoded=size,
-        sides=2 if program.filters else 1,
+        sides=2 if program.moves else 1,
         temp=int(aligned(temp)),
         sums=int(aligned(size // 32 + rows * 32)),
         table=int(aligned((streams + rows) * _STREAM_BYTES + rows * row_bytes + 8192)),
@@ -48,4 +66,6 @@ def write_sizes(device: Device, program: EncodeProgram, demand: Demand, size: in
         rows=rows,
         streams=streams,
         encoded=encoded,
+        beside=read.total if read else 0,
+        pinned_beside=read.pinned if read else 0,
     )

@@ -15,7 +15,7 @@ from blazarr.cuda.encode_slots import stream_counts
 from blazarr.cuda.encoding import EncodeProgram
 from blazarr.cuda.filtering import Chunks, Launcher, Queue
 from blazarr.cuda.rows import Cover, Rows, ends_of
-from blazarr.cuda.slots import Packer, Slot, aligned
+from blazarr.cuda.slots import Packer, Slot, aligned, spread_of
 from blazarr.cuda.wave import Target
 
 
@@ -67,6 +67,8 @@ class EncodeWave:
         All rows, and which of them the wave holds.
     host
         For each of these whether the core encodes it.
+    direct
+        Whether the device writes the files of those that the core does not encode.
     program
         What the device does.
     """
@@ -80,20 +82,34 @@ class EncodeWave:
         host: npt.NDArray[np.bool_],
         *,
         program: EncodeProgram,
+        direct: bool = False,
     ) -> None:
         self.device = device
         self.slot = slot
         self.numbers = numbers
+        self._direct = direct
         self._rows = rows
         self._host = host
         self._program = program
         self._lengths = rows.decoded[numbers]
-        spread = aligned(self._lengths)
+        spread = spread_of(program.filters, self._lengths)
         self._offsets: Words = np.cumsum(spread) - spread
         self._bases: Words = slot.side(0) + self._offsets
         self._batches: Batches | None = None
         self._marks: Any = None
         self._checks: Any = None
+
+    @property
+    def changes(self) -> Words:
+        """Which rows change a part of what the device decodes first."""
+        parts = self._rows.cover[self.numbers] == Cover.PART
+        changes: Words = np.flatnonzero(parts & ~self._host)
+        return changes
+
+    @property
+    def places(self) -> Words:
+        """Where each row's chunk begins, in bytes from the first part for decoded bytes."""
+        return self._offsets
 
     def issue(self, source: Target, tables: int, copying: Stream, computing: Stream) -> None:
         """Queue everything up to the encoded streams.
@@ -114,9 +130,10 @@ class EncodeWave:
         self._gather(run, source, tables)
         chosen = np.flatnonzero(~self._host)
         if len(chosen):
-            pattern = table.put(_stored(source.fill, self._program.swap))
+            pattern = table.put(stored_fill(source.fill, self._program.swap))
             self._mark(run, results, chosen, pattern, source.item)
-            self._encode(run, results, chosen)
+            if self._program.format is not None:
+                self._encode(run, results, chosen)
         slot.send(device, table.used, copying)
         device.wait(computing, device.record(copying))
         queue.run()
@@ -131,7 +148,7 @@ class EncodeWave:
             rows = np.flatnonzero(self._host == host)
             gaps = rows[cover[rows] == Cover.INSIDE]
             if len(gaps):
-                pattern = run.table.put(_stored(source.fill, unit))
+                pattern = run.table.put(stored_fill(source.fill, unit))
                 to, lengths = self._bases[gaps], self._lengths[gaps]
                 self._fill(run, to, lengths, pattern, source.item)
             if len(rows):
@@ -170,18 +187,27 @@ class EncodeWave:
 
     def _encode(self, run: Launcher, results: Packer, chosen: Words) -> None:
         sides = tuple(self.slot.side(side) + self._offsets[chosen] for side in (0, 1))
-        lengths = self._lengths[chosen]
-        chunks = Chunks(self._bases[chosen], lengths, (sides[0], sides[1]), side=0)
+        chunks = Chunks(self._bases[chosen], self._lengths[chosen], (sides[0], sides[1]), side=0)
         run.apply(self._program.filters, chunks)
+        self._shuffle(run, chunks)
         if self._program.check:
             found, address = results.room(8 * len(chosen))
-            checks.launch(run, self._program.check, chunks.at, lengths, address)
+            checks.launch(run, self._program.check, chunks.at, chunks.length, address)
             self._checks = found.view(np.int64)
-        self._batches = self._streams(results, chosen, chunks.at)
+        self._batches = self._streams(results, chosen, chunks)
         self._launch(run, self._batches)
 
-    def _streams(self, results: Packer, chosen: Words, at: Words) -> Batches:
-        program, lengths = self._program, self._lengths[chosen]
+    def _shuffle(self, run: Launcher, chunks: Chunks) -> None:
+        """Shuffle the blocks of blosc."""
+        blosc = self._program.blosc
+        if blosc is None or blosc.planes is None:
+            return
+        shuffled = np.empty((len(chunks.at), 3), np.int64)
+        shuffled[:] = (*blosc.planes, self._program.block)
+        run.planes("shuffle", chunks, shuffled)
+
+    def _streams(self, results: Packer, chosen: Words, chunks: Chunks) -> Batches:
+        program, lengths, at = self._program, chunks.length, chunks.at
         format = program.format
         assert format is not None
         counts = stream_counts(program, lengths)
@@ -234,7 +260,7 @@ class EncodeWave:
             Whether chunks of nothing but the fill value are left out.
         """
         self.device.synchronize(self.slot.event)
-        kinds = np.where(self._host, Kind.ELEMENTS, Kind.STREAMS)
+        kinds = np.where(self._host, Kind.ELEMENTS, Kind.FILE if self._direct else Kind.STREAMS)
         failed, checks = np.zeros(len(kinds), bool), np.zeros(len(kinds), np.int64)
         streams, chosen = self._batches, np.flatnonzero(~self._host)
         if streams is not None:
@@ -245,7 +271,9 @@ class EncodeWave:
         if self._checks is not None:
             checks[chosen] = self._checks
         row, address, length = self._places(kinds, failed)
-        return Parts(kinds, failed, checks, row, address, length)
+        to_files = np.flatnonzero(kinds == Kind.FILE)
+        files = zip(self._bases[to_files].tolist(), self._lengths[to_files].tolist(), strict=True)
+        return Parts(kinds, failed, checks, row, address, length, list(files))
 
     def _wrong(self, streams: Batches) -> npt.NDArray[np.bool_]:
         """Streams that were not made, or grew: an encoder on the CPU knows how to store data."""
@@ -273,7 +301,7 @@ class EncodeWave:
         return joined[order], np.concatenate(address)[order], np.concatenate(length)[order]
 
 
-def _stored(fill: bytes, unit: int) -> npt.NDArray[np.uint8]:
+def stored_fill(fill: bytes, unit: int) -> npt.NDArray[np.uint8]:
     """The fill value as chunks hold it: each unit reversed."""
     item = np.frombuffer(fill, np.uint8)
     return item.reshape(-1, unit)[:, ::-1].reshape(-1) if unit > 1 else item

@@ -2,20 +2,32 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from blazarr.cuda.checks import Check
 from blazarr.cuda.device import Format, Tuning
-from blazarr.cuda.program import DEVICE_ONLY, FRAMES, Step, Swap, Undelta, Unshuffle, frame_of, leaf
+from blazarr.cuda.program import (
+    BLOSC,
+    DEVICE_ONLY,
+    FRAMES,
+    Filter,
+    Step,
+    frame_of,
+    leaf,
+    start_of,
+)
 
 NOTHING_TOLD = Tuning()
 
-# Filters by what undoes them.
-Filter = Unshuffle | Swap | Undelta
+# How numbers of shuffles are spelled.
+_SHUFFLES = {"noshuffle": 0, "shuffle": 1, "bitshuffle": 2}
+# Bytes of blosc's blocks where its configuration leaves them open: what nvCOMP's encoders like best.
+_BLOSC_BLOCK = 1 << 16
+# Shorter chunks are not compressed by it.
+BLOSC_LEAST = 128
 
 # Frames that are put together of what a device encodes.
 ENCODED = frozenset(
@@ -37,6 +49,21 @@ MOST_ENCODED: Mapping[Format, int] = {
 
 
 @dataclass(frozen=True)
+class BloscForm:
+    """What blosc's frames say of their blocks: compressor, kind of shuffle, element size."""
+
+    compressor: str
+    shuffle: str
+    size: int
+
+    @property
+    def planes(self) -> tuple[int, int] | None:
+        """The number of the shuffle, and the element size; None where nothing is moved."""
+        kind = _SHUFFLES[self.shuffle]
+        return (kind, self.size) if kind == 2 or (kind and self.size > 1) else None
+
+
+@dataclass(frozen=True)
 class EncodeProgram:
     """What a device does with the chunks that are written.
 
@@ -46,8 +73,10 @@ class EncodeProgram:
         How many steps of the chain, from its start, the device does; the core does the others.
     frame
         The compressor, the last of those steps; None where the core encodes everything.
+    format
+        The format of its streams.
     filters
-        What comes before it, in order.
+        What undoes the filters before it, in the order in which they are done.
     swap
         Bytes in a unit that is reversed while elements are gathered; 0 for none.
     check
@@ -56,29 +85,44 @@ class EncodeProgram:
         Bytes that are compressed on their own; 0 for whole chunks.
     tuning
         What the compressor is told.
+    blosc
+        How its blocks are made, where it is blosc.
+    plain
+        Whether chunks are stored as they are, each under a key of its own.
     """
 
     device_steps: int = 0
     frame: str | None = None
+    format: Format | None = None
     filters: tuple[Filter, ...] = ()
     swap: int = 0
     check: Check = Check.NONE
     block: int = 0
     tuning: Tuning = NOTHING_TOLD
-
-    @property
-    def format(self) -> Format | None:
-        """The format of the streams."""
-        return next(iter(FRAMES[self.frame])) if self.frame else None
+    blosc: BloscForm | None = None
+    plain: bool = False
 
     @property
     def device_only(self) -> bool:
         """Whether no CPU encodes the chunks."""
         return self.frame in DEVICE_ONLY
 
-    def stream_bytes(self, decoded: int) -> int:
-        """Return the bytes of the longest stream of a chunk."""
-        return min(self.block, decoded) if self.block else decoded
+    @property
+    def moves(self) -> bool:
+        """Whether something can't be done in place."""
+        return bool(self.filters) or (self.blosc is not None and self.blosc.planes is not None)
+
+    @property
+    def for_core(self) -> Any:
+        """The frame as the core takes it."""
+        if self.frame is None:
+            return None
+        blosc = self.blosc and (self.blosc.compressor, self.blosc.shuffle, self.blosc.size)
+        return self.frame, bool(self.check), self.block, blosc
+
+    def stream_bytes(self, content: int) -> int:
+        """Return the bytes of the longest stream of a chunk that has so many before compression."""
+        return min(self.block, content) if self.block else content
 
 
 def encode_program_of(chain: Mapping[str, Any], formats: frozenset[Format]) -> EncodeProgram:
@@ -91,35 +135,35 @@ def encode_program_of(chain: Mapping[str, Any], formats: frozenset[Format]) -> E
     formats
         What the device encodes.
     """
-    chain = leaf(chain)
-    steps: Sequence[Step] = chain.get("steps", ())
-    filters: list[Filter] = []
-    for taken, step in enumerate(steps, 1):
-        frame = frame_of(step)
-        if frame in ENCODED and formats >= FRAMES[frame]:
-            swap = int(chain.get("swap", 0))
-            return EncodeProgram(
-                taken, frame, tuple(filters), swap, _check(step), _block(step), _tuning(step)
-            )
-        done = _filter(step)
-        if done is None:
-            break
-        filters += done
-    # Filters alone are not worth the way to the device.
-    return EncodeProgram()
+    inner = leaf(chain)
+    steps: Sequence[Step] = inner.get("steps", ())
+    start = start_of(steps, lambda step: _encodes(step, formats))
+    swap = int(inner.get("swap", 0))
+    if start.frame is None:
+        # Filters alone are not worth the way to the device.
+        return EncodeProgram(swap=swap, plain=not steps and inner is chain)
+    step = start.frame
+    blosc = _blosc(step)
+    return EncodeProgram(
+        device_steps=start.taken,
+        frame=frame_of(step),
+        format=BLOSC[blosc.compressor] if blosc else next(iter(FRAMES[frame_of(step)])),
+        filters=start.filters,
+        swap=swap,
+        check=_check(step),
+        block=_block(step),
+        tuning=Tuning(**step.get("tuning", {})),
+        blosc=blosc,
+    )
 
 
-def _filter(step: Step) -> list[Filter] | None:
-    match step["id"]:
-        case "shuffle":
-            return [Unshuffle(int(step["elementsize"]))] if step["elementsize"] > 1 else []
-        case "swap":
-            return [Swap(int(step["size"]))]
-        case "delta":
-            dtype, stored = np.dtype(step["dtype"]), np.dtype(step["astype"])
-            if dtype == stored and dtype.kind in "iu" and dtype.isnative:
-                return [Undelta(dtype.itemsize)]
-    return None
+def _encodes(step: Step, formats: frozenset[Format]) -> bool:
+    if step["id"] == "blosc":
+        # Streams of zlib would need headers and checksums of their own; level 0 stores.
+        known = step["cname"] != "zlib" and step["clevel"] > 0
+        return known and BLOSC.get(step["cname"]) in formats
+    frame = frame_of(step)
+    return frame in ENCODED and formats >= FRAMES[frame]
 
 
 def _check(step: Step) -> Check:
@@ -133,9 +177,20 @@ def _check(step: Step) -> Check:
     return Check.NONE
 
 
+def _blosc(step: Step) -> BloscForm | None:
+    if step["id"] != "blosc":
+        return None
+    size = int(step["typesize"])
+    # Larger elements than the format can express are bytes to it.
+    return BloscForm(step["cname"], step["shuffle"], size if size < 256 else 1)
+
+
 def _block(step: Step) -> int:
-    return int(step["block"]) if step["id"] == "blocks" else 0
-
-
-def _tuning(step: Step) -> Tuning:
-    return Tuning(**step.get("tuning", {}))
+    match step["id"]:
+        case "blocks":
+            return int(step["block"])
+        case "blosc":
+            # Whole elements that begin where encoders want them.
+            unit = math.lcm(16, int(step["typesize"]))
+            return max(1, (int(step.get("blocksize", 0)) or _BLOSC_BLOCK) // unit) * unit
+    return 0

@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 
 from blazarr.codecs import compile_chain
-from blazarr.cuda.base import Report
+from blazarr.cuda.base import Report, unless_changed
 from blazarr.cuda.device import Device, Event
-from blazarr.cuda.encode_waves import WaveWrite
+from blazarr.cuda.encode_waves import WaveWrite, chunks_of
 from blazarr.cuda.encoding import EncodeProgram, encode_program_of
+from blazarr.cuda.files import is_direct
 from blazarr.cuda.options import Options
 from blazarr.cuda.program import Program, program_of
 from blazarr.cuda.wave import Target
@@ -62,6 +63,7 @@ class WaveEngine:
         self._missing_is_error = not config.read_missing_chunks
         self._elide = not config.write_empty_chunks
         self._array = core_array(chain, metadata, store, path)
+        self._direct = is_direct(device, options, store.capabilities.local_path)
 
     def start(
         self,
@@ -92,16 +94,20 @@ class WaveEngine:
         """
         cast = None if dtype is None or dtype == self.dtype else cast_of(self.dtype, dtype)
         target = Target(address, strides, self.dtype.itemsize, self._fill, cast)
-        read = WaveRead(self.device, self.program, self.options, target)
-        rows = rows_of(
-            self._array,
-            selection.core(),
-            strides,
-            self.options,
-            missing_is_error=self._missing_is_error,
-        )
-        read.issue(rows, after)
-        return read
+
+        def issued() -> WaveRead:
+            read = WaveRead(self.device, self.program, self.options, target, direct=self._direct)
+            rows = rows_of(
+                self._array,
+                selection.core(),
+                strides,
+                self.options,
+                missing_is_error=self._missing_is_error,
+            )
+            read.issue(rows, after)
+            return read
+
+        return unless_changed(issued)
 
     def write(
         self, selection: Selection, address: int, strides: tuple[int, ...], after: Event = None
@@ -124,9 +130,15 @@ class WaveEngine:
         source = Target(address, strides, self.dtype.itemsize, self._fill)
         program = self.encode_program
         write = WaveWrite(
-            self.device, self._array, program, self.options, source, elide=self._elide
+            self.device,
+            program,
+            self.program,
+            self.options,
+            source,
+            elide=self._elide,
+            direct=self._direct,
         )
-        write.run(selection.core(), after)
+        write.run(chunks_of(self._array, selection.core(), strides, self.options, program), after)
         return write.report
 
 

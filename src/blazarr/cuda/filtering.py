@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from blazarr.cuda.device import Batch, Device, Format, Stream, Tuning, Words
-from blazarr.cuda.program import Filter, Swap, Undelta, Unscale, Unshuffle
+from blazarr.cuda.program import Filter, Round, Swap, Undelta, Unscale, Unshuffle
 from blazarr.cuda.rows import ends_of
 from blazarr.cuda.slots import Packer
 
@@ -90,49 +90,59 @@ class Launcher:
         arguments = (*before, self.table.words(ends), len(counts), *after)
         self.queue.launch(kernel, int(ends[-1]), *arguments)
 
-    def unshuffle(self, chunks: Chunks, shuffled: Words) -> None:
-        """Undo shuffles: for each chunk the kind, element size and block."""
+    def planes(self, kernel: str, chunks: Chunks, shuffled: Words) -> None:
+        """Do or undo shuffles: for each chunk the kind, element size and block."""
         table = np.column_stack([chunks.at, chunks.length, shuffled])
         to = self.table.words(chunks.other())
-        self.over("unshuffle", chunks.length, self.table.words(table), to)
+        self.over(kernel, chunks.length, self.table.words(table), to)
         chunks.moved()
+
+    def whole_planes(self, kernel: str, chunks: Chunks, size: int) -> None:
+        """Do or undo a byte shuffle of whole chunks."""
+        shuffled = np.empty((len(chunks.at), 3), np.int64)
+        shuffled[:, 0], shuffled[:, 1] = BYTES, size
+        shuffled[:, 2] = np.maximum(chunks.length, 1)
+        self.planes(kernel, chunks, shuffled)
 
     def run(self, filters: tuple[Filter, ...], chunks: Chunks) -> None:
         """Undo filters, in their order."""
         for undone in filters:
             match undone:
                 case Unshuffle(size):
-                    shuffled = np.empty((len(chunks.at), 3), np.int64)
-                    shuffled[:, 0], shuffled[:, 1] = BYTES, size
-                    shuffled[:, 2] = np.maximum(chunks.length, 1)
-                    self.unshuffle(chunks, shuffled)
+                    self.whole_planes("unshuffle", chunks, size)
                 case Swap(size):
-                    self._reverse(chunks, size)
+                    self._in_place("reverse_units", chunks, size)
                 case Undelta(size):
                     self._sum_up(chunks, size)
                 case Unscale():
-                    self._unscale(chunks, undone)
+                    self._scale("unscale", chunks, undone, undone.size, undone.wide)
+                case Round():
+                    pass
 
-    def apply(self, filters: tuple[Unshuffle | Swap | Undelta, ...], chunks: Chunks) -> None:
+    def apply(self, filters: tuple[Filter, ...], chunks: Chunks) -> None:
         """Do filters, each given by what undoes it, in their order."""
         for done in filters:
             match done:
                 case Unshuffle(size):
-                    self._moving("shuffle", chunks, chunks.length, size)
+                    self.whole_planes("shuffle", chunks, size)
                 case Swap(size):
-                    self._reverse(chunks, size)
+                    self._in_place("reverse_units", chunks, size)
                 case Undelta(size):
                     self._moving("differences", chunks, chunks.length // size, size)
+                case Unscale():
+                    self._scale("scale", chunks, done, done.wide, done.size)
+                case Round(size, dropped):
+                    self._in_place("round_bits", chunks, size, dropped)
 
-    def _moving(self, kernel: str, chunks: Chunks, counts: Words, size: int) -> None:
+    def _moving(self, kernel: str, chunks: Chunks, counts: Words, *after: int) -> None:
         source, target = self.table.words(chunks.at), self.table.words(chunks.other())
-        self.over(kernel, counts, source, target, self.table.words(counts), after=(size,))
+        self.over(kernel, counts, source, target, self.table.words(counts), after=after)
         chunks.moved()
 
-    def _reverse(self, chunks: Chunks, size: int) -> None:
+    def _in_place(self, kernel: str, chunks: Chunks, size: int, *after: int) -> None:
         counts = chunks.length // size
         data, pointer = self.table.words(chunks.at), self.table.words(counts)
-        self.over("reverse_units", counts, data, pointer, after=(size,))
+        self.over(kernel, counts, data, pointer, after=(size, *after))
 
     def _sum_up(self, chunks: Chunks, size: int) -> None:
         counts = chunks.length // size
@@ -143,11 +153,9 @@ class Launcher:
         self.queue.launch("delta_scan", len(runs), lengths, sums, len(runs))
         self.over("delta_apply", runs, data, lengths, sums, after=(size,))
 
-    def _unscale(self, chunks: Chunks, undone: Unscale) -> None:
-        counts = chunks.length // undone.size
-        numbers = self.table.put(np.array([undone.scale, undone.offset]))
-        after = (ord(undone.kind), undone.size, undone.wide, numbers)
-        source, target = self.table.words(chunks.at), self.table.words(chunks.other())
-        self.over("unscale", counts, source, target, self.table.words(counts), after=after)
-        chunks.moved()
-        chunks.length = counts * undone.wide
+    def _scale(self, kernel: str, chunks: Chunks, scale: Unscale, size: int, made: int) -> None:
+        """Make numbers of `made` bytes of numbers of `size` bytes."""
+        counts = chunks.length // size
+        numbers = self.table.put(np.array([scale.scale, scale.offset]))
+        self._moving(kernel, chunks, counts, ord(scale.kind), scale.size, scale.wide, numbers)
+        chunks.length = counts * made

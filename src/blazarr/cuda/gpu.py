@@ -6,21 +6,22 @@ The only module that imports cupy. It was written and checked without a GPU: see
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import functools
 import hashlib
 import os
 import tempfile
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
-from blazarr.cuda import nvcomp, nvrtc
-from blazarr.cuda.device import Batch, ByteArray, Format, Tuning
+from blazarr.cuda import files, nvcomp, nvrtc
+from blazarr.cuda.device import Batch, ByteArray, FilePart, Format, Tuning
 from blazarr.errors import UnsupportedError
 
 THREADS = 256
@@ -43,6 +44,36 @@ def import_cupy() -> Any:
             package="cupy",
         ) from error
     return cupy
+
+
+def import_kvikio() -> Any:
+    """Return kvikio, or say what to install."""
+    try:
+        import kvikio
+    except ImportError as error:
+        raise UnsupportedError(
+            "io='cufile' needs kvikio, which is not installed; install kvikio-cu13 (CUDA 13) or "
+            "kvikio-cu12 (CUDA 12)",
+            package="kvikio",
+        ) from error
+    return kvikio
+
+
+def _path_of(part: FilePart) -> str:
+    """A path that opens the same file, even where another has taken its name meanwhile."""
+    return f"/proc/self/fd/{part.descriptor}"
+
+
+class _Pending(list[Any]):
+    """Reads under way, which are waited for on leaving."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for read in self:
+            with contextlib.suppress(Exception):
+                read.get()
 
 
 class CupyMemory:
@@ -186,6 +217,33 @@ class CudaDevice:
         kind = self._runtime.memcpyDeviceToHost
         with self.current():
             self._runtime.memcpyAsync(target.ctypes.data, address, target.nbytes, kind, stream.ptr)
+
+    def file_obstacle(self, folder: str) -> str:
+        """Return what keeps this GPU from reading files of a folder itself; empty for nothing."""
+        return files.obstacle(folder)
+
+    def read_files(self, parts: Sequence[FilePart]) -> list[int]:
+        """Read parts of files by cuFile, all at once."""
+        kvikio = import_kvikio()
+        with contextlib.ExitStack() as opened, self.current():
+            opened_files = [opened.enter_context(kvikio.CuFile(_path_of(p), "r")) for p in parts]
+            # Whatever fails, no file is closed while it is still read.
+            pending = opened.enter_context(_Pending())
+            for file, part in zip(opened_files, parts, strict=True):
+                pending.append(file.pread(self._memory_at(part), part.nbytes, part.offset))
+            return [int(read.get()) for read in pending]
+
+    def write_file(self, part: FilePart) -> int:
+        """Write a part of a file by cuFile."""
+        kvikio = import_kvikio()
+        with self.current(), kvikio.CuFile(_path_of(part), "r+") as file:
+            return int(file.pwrite(self._memory_at(part), part.nbytes, part.offset).get())
+
+    def _memory_at(self, part: FilePart) -> Any:
+        """A part's memory as an array of cupy's, which does not own it."""
+        cuda = self._cupy.cuda
+        memory = cuda.UnownedMemory(part.address, part.nbytes, self, self.number)
+        return self._cupy.ndarray((part.nbytes,), np.uint8, cuda.MemoryPointer(memory, 0))
 
     def launch(self, kernel: str, tiles: int, arguments: tuple[int, ...], stream: Any) -> None:
         """Queue a kernel."""

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import ctypes
+import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from blazarr.cuda import hostcodecs, hostkernels
-from blazarr.cuda.device import Batch, ByteArray, Format, Tuning
+from blazarr.cuda.device import Batch, ByteArray, FilePart, Format, Tuning
 from blazarr.errors import StoreError
 
 # What memory holds before it is written and after it was given back.
@@ -179,6 +180,27 @@ class HostDevice:
         """Queue a copy."""
         self._call("to_host")
         stream.work.append(lambda: ctypes.memmove(target.ctypes.data, address, target.nbytes))
+
+    def file_obstacle(self, folder: str) -> str:
+        """Return that nothing is in the way."""
+        self._call("file_obstacle")
+        return ""
+
+    def read_files(self, parts: Sequence[FilePart]) -> list[int]:
+        """Read at once: cuFile, too, knows nothing of streams."""
+        self._call("read_files")
+        found = []
+        for part in parts:
+            data = os.pread(part.descriptor, part.nbytes, part.offset)
+            ctypes.memmove(part.address, data, len(data))
+            found.append(len(data))
+        return found
+
+    def write_file(self, part: FilePart) -> int:
+        """Write at once."""
+        self._call("write_file")
+        data = (ctypes.c_uint8 * part.nbytes).from_address(part.address)
+        return os.pwrite(part.descriptor, data, part.offset)
 
     def launch(
         self, kernel: str, tiles: int, arguments: tuple[int, ...], stream: HostStream

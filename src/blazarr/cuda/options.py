@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
+
+from blazarr.errors import UnsupportedError
 
 
 @dataclass(frozen=True)
@@ -23,6 +26,10 @@ class Options:
     strict
         Decode chunks on the CPU unless a checksum of their encoded bytes was verified first:
         damaged bytes can end a process's use of CUDA.
+    io
+        How files come to the device: ``"auto"`` reads chunks without a codec straight from their
+        files (cuFile, by kvikio) where that is really direct, ``"cufile"`` wherever kvikio does
+        it, ``"host"`` never. All others go through pinned memory.
     threads
         Threads that read, write, decode and encode on the host; None for the process's number.
     """
@@ -32,4 +39,11 @@ class Options:
     crossover: int = 256 << 10
     least_streams: int = 32
     strict: bool = False
+    io: Literal["auto", "cufile", "host"] = "auto"
     threads: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.io not in {"auto", "cufile", "host"}:
+            raise UnsupportedError(
+                f"io={self.io!r} is not known; ask for 'auto', 'cufile' or 'host'", argument="io"
+            )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -78,7 +78,35 @@ class Unscale:
     offset: float
 
 
-Filter: TypeAlias = Unshuffle | Swap | Undelta | Unscale
+@dataclass(frozen=True)
+class Round:
+    """Floats were rounded to fewer digits: there is nothing to undo."""
+
+    size: int
+    dropped: int
+
+
+Filter: TypeAlias = Unshuffle | Swap | Undelta | Unscale | Round
+
+# Digits of a float by its bytes.
+_MANTISSA = {2: 10, 4: 23, 8: 52}
+
+
+def content_bytes(filters: Sequence[Filter], decoded: Any) -> Any:
+    """Return the bytes that chunks have between their compressor and their filters; of numbers and of arrays."""
+    for known in filters:
+        if isinstance(known, Unscale):
+            decoded = decoded // known.wide * known.size
+    return decoded
+
+
+def whole(filters: Sequence[Filter], decoded: Any) -> Any:
+    """Return which chunks of these lengths are whole elements to every filter; others the core refuses."""
+    fits = decoded >= 0
+    for known in filters:
+        fits = fits & (decoded % (known.wide if isinstance(known, Unscale) else known.size) == 0)
+        decoded = content_bytes((known,), decoded)
+    return fits
 
 
 @dataclass(frozen=True)
@@ -97,6 +125,8 @@ class Program:
         Bytes in a unit that is reversed while elements are placed; 0 for none.
     checked
         Whether a checksum of the encoded bytes was verified before the device sees them.
+    plain
+        Whether the core has nothing to do to the encoded bytes.
     reason
         Why the core does more than that, for people; empty where it does not.
     """
@@ -106,6 +136,7 @@ class Program:
     filters: tuple[Filter, ...]
     swap: int
     checked: bool
+    plain: bool
     reason: str = ""
 
     @property
@@ -136,6 +167,50 @@ def leaf(chain: Mapping[str, Any]) -> Mapping[str, Any]:
     return chain
 
 
+@dataclass(frozen=True)
+class Start:
+    """The steps at the start of a chain that a device knows, in both directions.
+
+    Attributes
+    ----------
+    filters
+        What undoes the filters among them, in the order in which they are done.
+    taken
+        How many steps.
+    frame
+        The last of them, where it is a compressor.
+    other
+        The first step that the device does not know; None where there is none, or a compressor is
+        before it.
+    """
+
+    filters: tuple[Filter, ...]
+    taken: int
+    frame: Step | None = None
+    other: Step | None = None
+
+
+def start_of(steps: Sequence[Step], is_known: Callable[[Step], bool]) -> Start:
+    """Look how far a device gets.
+
+    Parameters
+    ----------
+    steps
+        Of a chain, as the core reads them.
+    is_known
+        Whether it does (or undoes) a step that is a compressor.
+    """
+    filters: list[Filter] = []
+    for number, step in enumerate(steps):
+        if frame_of(step) in FRAMES and is_known(step):
+            return Start(tuple(filters), number + 1, frame=step)
+        known = _filter(step)
+        if known is None:
+            return Start(tuple(filters), number, other=step)
+        filters += known
+    return Start(tuple(filters), len(steps))
+
+
 def program_of(chain: Mapping[str, Any], formats: frozenset[Format]) -> Program:
     """Decide which steps of a chain a device undoes.
 
@@ -148,23 +223,21 @@ def program_of(chain: Mapping[str, Any], formats: frozenset[Format]) -> Program:
     """
     chain = leaf(chain)
     steps: Sequence[Step] = chain.get("steps", ())
-    filters: list[Filter] = []
-    frame, taken, reason = None, 0, ""
-    for step in steps:
-        if frame_of(step) in FRAMES and _decodes(step, formats):
-            frame, taken = frame_of(step), taken + 1
-            break
-        undone = _filter(step)
-        if undone is None:
-            reason = "" if step["id"] in CHECKSUMS else f"no device decodes {frame_of(step)!r}"
-            break
-        filters = [*undone, *filters]
-        taken += 1
-    if frame is None and reason:
+    start = start_of(steps, lambda step: _decodes(step, formats))
+    reason = ""
+    if start.other is not None and start.other["id"] not in CHECKSUMS:
+        reason = f"no device decodes {frame_of(start.other)!r}"
         # Filters alone are not worth a second pass over the memory.
-        taken, filters = 0, []
-    checked = any(step["id"] in CHECKSUMS for step in steps[taken:])
-    return Program(taken, frame, tuple(filters), int(chain.get("swap", 0)), checked, reason)
+        start = Start((), 0)
+    return Program(
+        device_steps=start.taken,
+        frame=None if start.frame is None else frame_of(start.frame),
+        filters=tuple(f for f in reversed(start.filters) if not isinstance(f, Round)),
+        swap=int(chain.get("swap", 0)),
+        checked=any(step["id"] in CHECKSUMS for step in steps[start.taken :]),
+        plain=start.frame is None and start.taken == len(steps),
+        reason=reason,
+    )
 
 
 def _decodes(step: Step, formats: frozenset[Format]) -> bool:
@@ -181,7 +254,9 @@ def _filter(step: Step) -> list[Filter] | None:
         case "swap":
             return [Swap(int(step["size"]))]
         case "bitround":
-            return []
+            size = int(step["itemsize"])
+            dropped = _MANTISSA[size] - int(step["keepbits"])
+            return [Round(size, dropped)] if dropped else []
         case "delta":
             return _undelta(step)
         case "fixedscaleoffset":

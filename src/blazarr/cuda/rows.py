@@ -124,6 +124,17 @@ class Streams:
 
 
 @dataclass(frozen=True)
+class InFile:
+    """A row whose bytes are still in a file: its descriptor, and where in the staging memory they go."""
+
+    row: int
+    descriptor: int
+    offset: int
+    start: int
+    nbytes: int
+
+
+@dataclass(frozen=True)
 class Staged:
     """What became of the rows that were staged."""
 
@@ -131,6 +142,7 @@ class Staged:
     offset: Words
     shuffled: Words
     streams: Streams
+    files: tuple[InFile, ...]
     used: int
 
     @classmethod
@@ -142,9 +154,10 @@ class Staged:
 
         names = ("row", "format", "from", "length", "to", "makes", "check", "value")
         return cls(
-            words("state"),
+            words("state").copy(),
             words("offset"),
             np.stack([words(name) for name in ("planes", "size", "block")], axis=1),
             Streams(*(words(f"stream_{name}") for name in names)),
+            tuple(InFile(*file) for file in columns["files"]),
             columns["used"],
         )

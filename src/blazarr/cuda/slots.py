@@ -20,7 +20,7 @@ from blazarr.cuda.device import (
     Words,
 )
 from blazarr.cuda.options import Options
-from blazarr.cuda.program import Program, Unscale
+from blazarr.cuda.program import Filter, Program, Unscale
 from blazarr.errors import LimitError
 
 ALIGNMENT = 256
@@ -81,6 +81,9 @@ class Sizes:
     rows: int
     streams: int
     encoded: int = 0
+    # What else is taken while the wave is made: on the device, and of pinned memory.
+    beside: int = 0
+    pinned_beside: int = 0
 
     @property
     def total(self) -> int:
@@ -128,11 +131,11 @@ class Demand:
         return min(self.rows, MOST_ROWS, max(1, size // self.smallest))
 
 
-def stage_factor(program: Program) -> float:
-    """Return how much longer a chunk may be between two filters than at the end."""
-    return max(
-        [1.0, *(f.size / f.wide for f in program.filters if isinstance(f, Unscale))],
-    )
+def spread_of(filters: Sequence[Filter], decoded: Words) -> Words:
+    """Return the aligned bytes that chunks hold at most on their way through filters."""
+    factor = max([1.0, *(f.size / f.wide for f in filters if isinstance(f, Unscale))])
+    spread: Words = aligned((decoded * factor).astype(np.int64))
+    return spread
 
 
 def fit(sizes_of: Callable[[int], Sizes], demand: Demand, options: Options) -> tuple[Sizes, int]:
@@ -181,9 +184,9 @@ def _over(
 ) -> tuple[str, int, int] | None:
     """The budget that so many waves exceed, what they need and what there is."""
     needs = {
-        "memory": slots * sizes.total + demand.tables,
+        "memory": slots * sizes.total + sizes.beside + demand.tables,
         # The tables go through pinned memory before the waves have theirs.
-        "pinned": max(slots * sizes.pinned, demand.tables),
+        "pinned": max(slots * sizes.pinned + sizes.pinned_beside, demand.tables),
     }
     for name, need in needs.items():
         if need > getattr(options, name):

@@ -10,9 +10,9 @@ import numpy as np
 from blazarr.cuda import checks
 from blazarr.cuda.device import Batch, Device, Format, Stream, Words
 from blazarr.cuda.filtering import BYTES, Chunks, Launcher, Queue
-from blazarr.cuda.program import Filter, Program, Unscale, Unshuffle
+from blazarr.cuda.program import Filter, Program, Unshuffle, content_bytes
 from blazarr.cuda.rows import Rows, Staged, State, ends_of
-from blazarr.cuda.slots import Slot, aligned, stage_factor
+from blazarr.cuda.slots import Slot, spread_of
 
 
 @dataclass(frozen=True)
@@ -104,9 +104,8 @@ class Wave:
         self._decode(run, results)
         self._filter(run)
         self._place(run, live, target, tables)
-        staged = slot.staging[: self._staged.used]
-        if len(staged):
-            device.to_device(slot.memory.address, staged, copying)
+        for start, stop in self._on_host():
+            device.to_device(slot.memory.address + start, slot.staging[start:stop], copying)
         slot.send(device, table.used, copying)
         device.wait(computing, device.record(copying))
         queue.run()
@@ -122,6 +121,17 @@ class Wave:
         numbers: Words = self._numbers[np.unique(np.concatenate(failed))]
         return numbers
 
+    def _on_host(self) -> list[tuple[int, int]]:
+        """The parts of the staging memory that are to be copied: what was not read to the device."""
+        staged = self._staged
+        if not staged.files:
+            return [(0, staged.used)] if staged.used else []
+        state = staged.state.copy()
+        state[[file.row for file in staged.files]] = State.ABSENT
+        rows = np.flatnonzero((state == State.DECODED) | (state == State.PLAIN))
+        ends = staged.offset[rows] + self._rows.decoded[self._numbers[rows]]
+        return list(zip(staged.offset[rows].tolist(), ends.tolist(), strict=True))
+
     def _locate(self, target: Target, table: Any) -> None:
         """Addresses of the rows whose bytes need no decoder."""
         state, staged = self._staged.state, self._staged
@@ -132,18 +142,14 @@ class Wave:
 
     def _contents(self) -> Words:
         """Bytes of each row between its compressor and its filters."""
-        decoded: Words = self._rows.decoded[self._numbers]
-        for undone in self._program.filters:
-            if isinstance(undone, Unscale):
-                decoded = decoded // undone.wide * undone.size
-        return decoded
+        content: Words = content_bytes(self._program.filters, self._rows.decoded[self._numbers])
+        return content
 
     def _offsets(self) -> Words:
         """Where each row lies in the parts for decoded bytes."""
-        decoded = self._rows.decoded[self._numbers] * stage_factor(self._program)
-        held = np.isin(self._staged.state, (State.PLAIN, State.FRAME))
-        spread: Words = np.where(held, aligned(decoded.astype(np.int64)), 0)
-        return np.cumsum(spread) - spread
+        spread = spread_of(self._program.filters, self._rows.decoded[self._numbers])
+        held: Words = np.where(np.isin(self._staged.state, (State.PLAIN, State.FRAME)), spread, 0)
+        return np.cumsum(held) - held
 
     def _decode(self, run: Launcher, results: Any) -> None:
         """Batches of streams, one for each format, and the checksums of what they make."""
@@ -216,7 +222,7 @@ class Wave:
         sides = (self.slot.side(0) + offsets, self.slot.side(1) + offsets)
         chunks = Chunks(self._bases[chosen], self._contents()[chosen], sides, side=0)
         if self._shuffled[chosen, 0].any():
-            run.unshuffle(chunks, self._shuffled[chosen])
+            run.planes("unshuffle", chunks, self._shuffled[chosen])
             self._shuffled[chosen] = 0
         run.run(self._filters, chunks)
         self._bases[chosen] = chunks.at

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,13 +12,16 @@ import numpy as np
 
 from blazarr import _core
 from blazarr.cuda.base import WINDOW_ROWS, Report, Run
-from blazarr.cuda.device import Device, Event, Words
+from blazarr.cuda.device import Device, Event, FilePart, Words
 from blazarr.cuda.options import Options
 from blazarr.cuda.program import Program
 from blazarr.cuda.rows import Rows, Staged, State
-from blazarr.cuda.slots import Demand, Slot, aligned, fit, read_sizes, stage_factor
+from blazarr.cuda.slots import Demand, Slot, fit, read_sizes, spread_of
 from blazarr.cuda.wave import Target, Wave
 from blazarr.errors import CorruptError, UnsupportedError
+
+# Files of one wave that a device reads itself: each is held open.
+MOST_FILES = 256
 
 
 @dataclass
@@ -27,6 +31,8 @@ class _Window:
     rows: Rows
     pending: Words
     host: Any
+    # Whether the device reads files itself.
+    direct: bool
 
 
 def rows_of(
@@ -81,6 +87,8 @@ class WaveRead(Run[Wave]):
         Memory and what is left to the CPU.
     target
         Where the result goes.
+    direct
+        Whether the device may read files itself, where their bytes are what it needs.
     """
 
     def __init__(
@@ -89,11 +97,14 @@ class WaveRead(Run[Wave]):
         program: Program,
         options: Options,
         target: Target,
+        *,
+        direct: bool = False,
     ) -> None:
         super().__init__(device)
         self.program = program
         self.options = options
         self.target = target
+        self.direct = direct
         # Numbers of rows that turned out to be absent.
         self.absent: list[Words] = []
         self._window: _Window | None = None
@@ -121,17 +132,14 @@ class WaveRead(Run[Wave]):
     def _open(self, rows: Rows) -> None:
         """Take memory for the waves of some rows."""
         self._close()
-        spread = self._spread(rows.decoded)
+        spread = spread_of(self.program.filters, rows.decoded)
         demand = Demand.of(spread, rows.rank, rows.tables.nbytes)
         sizes_of = functools.partial(read_sizes, self.device, self.program, demand)
         sizes, slots = fit(sizes_of, demand, self.options)
         self._take_memory(sizes, slots, rows.tables)
-        self._window = _Window(rows, np.arange(len(rows)), self._for_host(rows))
-
-    def _spread(self, decoded: Words) -> Words:
-        """Aligned bytes that chunks hold while they are decoded."""
-        spread: Words = aligned((decoded * stage_factor(self.program)).astype(np.int64))
-        return spread
+        direct = self.direct and self.program.plain
+        direct = direct and int(rows.decoded.min()) >= self.options.crossover
+        self._window = _Window(rows, np.arange(len(rows)), self._for_host(rows), direct)
 
     def _for_host(self, rows: Rows) -> Any:
         """Which rows the host decodes, decided before anything is read."""
@@ -173,9 +181,11 @@ class WaveRead(Run[Wave]):
                 device_steps=self.program.device_steps,
                 frame=self.program.frame,
                 most_streams=slot.sizes.streams,
+                direct=window.direct,
                 threads=self.options.threads,
             )
         )
+        self._read_files(staged, slot)
         self._again(window, numbers, staged)
         self.absent.append(numbers[staged.state == State.ABSENT])
         live = np.flatnonzero(~np.isin(staged.state, (State.DEFERRED, State.FOR_HOST)))
@@ -189,10 +199,30 @@ class WaveRead(Run[Wave]):
         self._flying.append(wave)
         self._count(staged.state[live])
 
+    def _read_files(self, staged: Staged, slot: Slot) -> None:
+        """Read rows from their files straight to the device; the host names what is wrong with one that is short."""
+        if not staged.files:
+            return
+        parts = [
+            FilePart(file.descriptor, file.offset, slot.memory.address + file.start, file.nbytes)
+            for file in staged.files
+        ]
+        try:
+            # What reads files knows no streams, on which the memory may still be in use.
+            if self._after is not None:
+                self.device.synchronize(self._after)
+            came = self.device.read_files(parts)
+        finally:
+            for file in staged.files:
+                os.close(file.descriptor)
+        for file, nbytes in zip(staged.files, came, strict=True):
+            if nbytes != file.nbytes:
+                staged.state[file.row] = State.FOR_HOST
+
     def _take(self, window: _Window, slot: Slot) -> Words:
         """The next rows, as many as a wave holds when decoded."""
-        first = window.pending[: slot.sizes.rows]
-        ends = np.cumsum(self._spread(window.rows.decoded[first]))
+        first = window.pending[: min(slot.sizes.rows, MOST_FILES if window.direct else WINDOW_ROWS)]
+        ends = np.cumsum(spread_of(self.program.filters, window.rows.decoded[first]))
         count = max(1, int(np.searchsorted(ends, slot.sizes.chunks, side="right")))
         window.pending = window.pending[count:]
         return first[:count]

@@ -1,12 +1,12 @@
 """Arrays of the core with any chain, and reads of them through the wave executor."""
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from blazarr import _core
-from blazarr.cuda.encode_waves import WaveWrite
+from blazarr.cuda.encode_waves import WaveWrite, chunks_of
 from blazarr.cuda.encoding import encode_program_of
 from blazarr.cuda.host import HostDevice
 from blazarr.cuda.options import Options
@@ -14,10 +14,28 @@ from blazarr.cuda.program import program_of
 from blazarr.cuda.repeats import without_repeats
 from blazarr.cuda.wave import Target
 from blazarr.cuda.waves import WaveRead, rows_of
+from blazarr.errors import LimitError
 from blazarr.indexing import parse_getitem
 
 # Everything on the device, however small.
 ALL = Options(memory=64 << 20, crossover=0, least_streams=0)
+
+SHAPE, CHUNKS = (100, 120), (37, 29)
+SHUFFLE = {"id": "shuffle", "elementsize": 4}
+BLOCKS = {"id": "blocks", "block": 4096}
+# Selections of such an array.
+KEYS = [
+    np.s_[3:90, 2:100],
+    np.s_[::-1, ::-1],
+    np.s_[5],
+    np.s_[7, 8],
+    np.s_[10:10],
+    np.s_[37:74, 29:58],
+    np.s_[74:, 87:],
+    (np.array([80, 3, 3, 50]), slice(None, None, 2)),
+    (np.array([80, 3, 3, 50, 3]), np.array([1, 2, 3, 119, 2])),
+    np.s_[::3, 1::2],
+]
 
 
 @dataclass
@@ -29,6 +47,7 @@ class Case:
     chain: dict
     fill: bytes
     store: object
+    direct: bool = False
 
     def read(self, key=..., *, device=None, options=ALL, **kwargs):
         """Read a selection through waves; return the result and what the read did."""
@@ -38,7 +57,7 @@ class Case:
         item = self.data.dtype.itemsize
         target = Target(out.ctypes.data, out.strides, item, self.fill)
         program = program_of(self.chain, device.formats)
-        read = WaveRead(device, program, options, target)
+        read = WaveRead(device, program, options, target, direct=self.direct)
         read.issue(rows_of(self.array, selection.core(), out.strides, options, **kwargs))
         report = read.finish()
         assert device.allocated == 0
@@ -54,8 +73,9 @@ class Case:
         )
         source = Target(value.ctypes.data, value.strides, self.data.dtype.itemsize, self.fill)
         program = encode_program_of(self.chain, device.encodes)
-        write = WaveWrite(device, self.array, program, options, source, elide=elide)
-        write.run(selection.core())
+        undo = program_of(self.chain, device.formats)
+        write = WaveWrite(device, program, undo, options, source, elide=elide, direct=self.direct)
+        write.run(chunks_of(self.array, selection.core(), value.strides, options, program))
         assert device.allocated == 0
         return write.report
 
@@ -95,3 +115,15 @@ def noise(shape, dtype, seed=0):
     count = int(np.prod(shape))
     values = np.cumsum(rng.integers(-3, 4, count)) + 1000
     return values.astype(dtype).reshape(shape)
+
+
+def smallest(made, key, data):
+    """The smallest budget that a write fits, which is done then."""
+    memory = 1
+    while True:
+        try:
+            made.write(key, data, options=replace(ALL, memory=memory))
+        except LimitError as error:
+            memory = max(error.size, memory + 1)
+        else:
+            return memory

@@ -75,6 +75,16 @@ class Pointer:
         self.memory.free()
 
 
+class MemoryPointer:
+    def __init__(self, memory, offset):
+        self.memory, self.offset = memory, offset
+
+
+class UnownedMemory:
+    def __init__(self, address, nbytes, owner, device):
+        self.bytes = view(address, nbytes)
+
+
 class FakeArray(np.ndarray):
     """A numpy array that says it is on a device."""
 
@@ -169,6 +179,9 @@ module.cuda = types.SimpleNamespace(
     Device=Device,
     PinnedMemory=Pointer,
     alloc=Pointer,
+    UnownedMemory=UnownedMemory,
+    # What numpy's constructor takes in place of it.
+    MemoryPointer=lambda memory, offset: memory.bytes[offset:],
     get_current_stream=lambda: CURRENT[-1],
     function=types.SimpleNamespace(Module=Module),
     runtime=runtime,

@@ -9,7 +9,7 @@ import pytest
 
 import blazarr
 from blazarr import _core
-from blazarr.cuda.encode_waves import WaveWrite
+from blazarr.cuda.encode_waves import WaveWrite, chunks_of
 from blazarr.cuda.encoding import encode_program_of
 from blazarr.cuda.engine import WaveEngine
 from blazarr.cuda.host import HostDevice
@@ -185,9 +185,8 @@ def test_results_and_values_go_past_four_gigabytes():
     assert read.finish().device_rows == 6
     assert (sparse == data).all()
     again = case(data, (2, 1000), chain, written=False)
-    write = WaveWrite(
-        device, again.array, encode_program_of(chain, device.encodes), ALL, target, elide=True
-    )
-    write.run(selection)
+    program, undo = encode_program_of(chain, device.encodes), program_of(chain, device.formats)
+    write = WaveWrite(device, program, undo, ALL, target, elide=True)
+    write.run(chunks_of(again.array, selection, sparse.strides, ALL, program))
     assert write.report.device_rows == 6
     assert (again.on_cpu() == data).all()

@@ -2,11 +2,13 @@
 
 import ctypes
 import os
+import re
 import subprocess
 import sys
 import zlib
 from pathlib import Path
 
+import numcodecs
 import numpy as np
 import pytest
 
@@ -129,16 +131,9 @@ def test_unshuffle_of_odd_sizes(launch, rng):
         table = words([stored.ctypes.data, len(data), kind, size, block])
         launch("unshuffle", table, words([out.ctypes.data]), ends_of(words([len(data)])), 1)
         np.testing.assert_array_equal(out, data)
-        launch(
-            "shuffle",
-            words([data.ctypes.data]),
-            words([out.ctypes.data]),
-            words([len(data)]),
-            ends_of(words([len(data)])),
-            1,
-            size,
-        )
-        np.testing.assert_array_equal(out, shuffled(data, 1, size, len(data)))
+        table = words([data.ctypes.data, len(data), kind, size, block])
+        launch("shuffle", table, words([out.ctypes.data]), ends_of(words([len(data)])), 1)
+        np.testing.assert_array_equal(out, stored)
 
 
 @pytest.mark.parametrize("dtype", ["u1", "i2", "u4", "i8"])
@@ -170,6 +165,47 @@ def test_unscale_divides_as_numpy_does(launch, rng, stored, wide):
     places = words([encoded.ctypes.data]), words([out.ctypes.data])
     launch("unscale", *places, counts, ends_of(counts), 1, kind, size, out.itemsize, numbers)
     np.testing.assert_array_equal(out, (encoded / 3.7 + -1234.5).astype(wide))
+
+
+@pytest.mark.parametrize("wide", ["f4", "f8"])
+@pytest.mark.parametrize("stored", ["u1", "i1", "u2", "i2", "u4", "i4", "u8", "i8", "f4", "f8"])
+def test_scale_is_that_of_numcodecs(launch, rng, stored, wide):
+    data = rng.uniform(0, 30, 5000).astype(wide)
+    # Halves are rounded to even.
+    data[:100] = np.arange(100) / 6 + 0.25
+    out, counts = np.zeros(5000, stored), words([5000])
+    for scale, offset in ((3.7, -0.3), (2.0, 0.25)):
+        numbers = np.array([scale, offset])
+        places = words([data.ctypes.data]), words([out.ctypes.data])
+        kind, size = ord(out.dtype.kind), out.itemsize
+        launch("scale", *places, counts, ends_of(counts), 1, kind, size, data.itemsize, numbers)
+        codec = numcodecs.FixedScaleOffset(offset, scale, wide, stored)
+        np.testing.assert_array_equal(out, codec.encode(data))
+
+
+@pytest.mark.parametrize("dtype", ["f2", "f4", "f8"])
+def test_rounded_bits_are_those_of_numcodecs(launch, rng, dtype):
+    mantissa = np.finfo(dtype).nmant
+    data = rng.integers(0, 256, 4000 * np.dtype(dtype).itemsize).astype(np.uint8).view(dtype)
+    for keepbits in range(mantissa):
+        out, counts = data.copy(), words([4000])
+        where = words([out.ctypes.data])
+        dropped = mantissa - keepbits
+        launch("round_bits", where, counts, ends_of(counts), 1, out.itemsize, dropped)
+        expected = numcodecs.BitRound(keepbits).encode(data)
+        assert out.tobytes() == np.asarray(expected).tobytes()
+
+
+def test_units_are_reversed_and_runs_copied(launch, rng):
+    for unit in (2, 3, 4, 8, 16):
+        data = rng.integers(0, 256, 5000 // unit * unit).astype(np.uint8)
+        out, counts = np.zeros_like(data), words([len(data)])
+        places = words([data.ctypes.data]), words([out.ctypes.data])
+        launch("copy", *places, counts, ends_of(counts), 1)
+        np.testing.assert_array_equal(out, data)
+        units = counts // unit
+        launch("reverse_units", places[1], units, ends_of(units), 1, unit)
+        np.testing.assert_array_equal(out.reshape(-1, unit), data.reshape(-1, unit)[:, ::-1])
 
 
 TYPES = ["?", "i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "f2", "f4", "f8"]
@@ -279,6 +315,16 @@ def test_checksums_are_those_of_the_libraries(launch, rng):
         if size < 32:
             launch("xxh64", where, lengths, 1, result)
             assert result[0] == xxh64(data)
+
+
+def test_no_kernel_was_left_out():
+    source = (nvrtc.FOLDER / nvrtc.MAIN).read_text()
+    named = re.findall(r"^KERNEL (\w+)\(", source, re.MULTILINE)
+    assert len(named) > 15
+    tests = Path(__file__).read_text()
+    for name in named:
+        if not name.startswith(("scatter_", "gather_")):
+            assert f'"{name}"' in tests, name
 
 
 @pytest.mark.skipif(LIBRARY is not None, reason="this is the run under sanitizers")

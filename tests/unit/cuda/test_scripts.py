@@ -27,17 +27,24 @@ def pretended(monkeypatch, cupy):
     monkeypatch.setattr(buffers, "cp", cupy)
 
 
-def test_the_smoke_test_passes(repository, monkeypatch, capsys):
+def test_the_smoke_test_passes(repository, monkeypatch, capsys, tmp_path):
     smoke = script(repository, "tests/gpu/smoke.py", monkeypatch)
     monkeypatch.setattr(smoke, "SHAPE", (300, 320))
     monkeypatch.setattr(smoke, "KEYS", [..., smoke.np.s_[3:280:7, 300:2:-3]])
     # No second round.
     monkeypatch.setenv(smoke.UNDER_SANITIZER, "1")
+    monkeypatch.setattr(sys, "argv", ["smoke.py", str(tmp_path / "results.json")])
     assert smoke.main() == 0
     said = capsys.readouterr().out
     assert "FAILED" not in said
-    for name in ("read blosc zstd bitshuffle", "write ans", "write zstd", "cast", "zarr-python"):
+    results = json.loads((tmp_path / "results.json").read_text())["checks"]
+    assert not any(results.values())
+    for name in ("read blosc zstd bitshuffle", "write ans", "write blosc lz4", "cast", "streams"):
         assert f"ok: {name}" in said, name
+    for name in ("files", "zarr-python"):
+        assert name in results
+    # Named, not passed over.
+    assert "kvikio is not installed" in said
 
 
 def test_the_benchmark_runs(repository, monkeypatch, capsys, tmp_path):
@@ -45,10 +52,11 @@ def test_the_benchmark_runs(repository, monkeypatch, capsys, tmp_path):
     monkeypatch.setattr(bench, "TOTAL", 1 << 20)
     monkeypatch.setattr(bench, "CHUNKS", (1 << 18,))
     monkeypatch.setattr(bench, "REPEATS", 1)
-    monkeypatch.setattr(sys, "argv", ["gpu.py", str(tmp_path)])
+    monkeypatch.setattr(sys, "argv", ["gpu.py", str(tmp_path), str(tmp_path / "rows")])
     bench.main()
     said = capsys.readouterr().out
     assert "FAILED" not in said
+    assert len(json.loads((tmp_path / "rows").read_text())) > len(bench.CODECS)
     rows = [json.loads(line) for line in said.splitlines() if line.startswith("{")]
     assert {row["codec"] for row in rows} == set(bench.CODECS)
     ways = {row["way"] for row in rows}

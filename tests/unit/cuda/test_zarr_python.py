@@ -1,6 +1,7 @@
 """zarr-python's arrays decoded on a GPU, over a pretended cupy and the host device."""
 
 import sys
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ import zarr.core.buffer.gpu as buffers
 
 import blazarr
 from blazarr.cuda import Options
+from blazarr.cuda.encode_waves import WaveWrite
 from blazarr.cuda.waves import WaveRead
 from blazarr.errors import CorruptError, UnsupportedError
 from tests.unit.cuda import fake_cupy
@@ -143,6 +145,90 @@ def test_what_is_written_from_the_gpu_is_read_everywhere(reads, cupy):
         data[3] = 1
         assert (array[:] == data).all()
     assert (zarr.open_array(store, mode="r")[:] == data).all()
+
+
+@pytest.fixture
+def writes(monkeypatch):
+    """The writes that went through the wave executor."""
+    made = []
+    run = WaveWrite.run
+
+    def spy(self, *args):
+        run(self, *args)
+        made.append(self.report)
+
+    monkeypatch.setattr(WaveWrite, "run", spy)
+    return made
+
+
+@pytest.mark.parametrize("name", CHAINS)
+@pytest.mark.parametrize("place", STORES)
+@pytest.mark.usefixtures("reads")
+def test_values_on_the_gpu_are_encoded_there(name, place, writes, cupy, tmp_path):
+    store, data = STORES[place](tmp_path), noise((40, 60), "f4")
+    chain = {"chunks": (5, 5), "fill_value": 3} | CHAINS[name]
+    zarr.create_array(store, shape=(40, 60), dtype="f4", **chain)
+    with blazarr.configure_gpu(OPTIONS):
+        array = zarr.open_array(store, mode="r+")
+        array[:] = cupy.asarray(data)
+        on_device = sum(report.device_rows for report in writes)
+        assert on_device == (0 if "plain" in name else 96)
+        array[3:17, ::2] = cupy.asarray(data[3:17, ::2] + 1)
+        data[3:17, ::2] += 1
+        array[5] = cupy.asarray(np.float32(7))
+        data[5] = 7
+        array.oindex[[3, 1, 39], 7:60:9] = cupy.asarray(data[[3, 1, 39], 7:60:9] - 5)
+        data[[3, 1, 39], 7:60:9] -= 5
+        array.vindex[[3, 1, 39], [7, 7, 59]] = cupy.asarray(np.arange(3, dtype="f4"))
+        data[[3, 1, 39], [7, 7, 59]] = np.arange(3)
+        array[20:25, 10:15] = cupy.asarray(np.full((5, 5), 3, "f4"))
+        data[20:25, 10:15] = 3
+        assert (array[:] == data).all()
+    assert len(writes) == 6
+    assert all(report.retried == 0 for report in writes)
+    assert (zarr.open_array(store, mode="r")[:] == data).all()
+    if "shards" not in name and place == "folder":
+        assert not (tmp_path / "a/c/4/2").exists()
+
+
+def test_of_elements_named_twice_the_last_counts(reads, writes, cupy):
+    store = zarr.storage.MemoryStore()
+    data = stored(store, "zstd")
+    rows = [3, 39, 3, 1, 3]
+    value = np.arange(300, dtype="f4").reshape(5, 60)
+    with blazarr.configure_gpu(OPTIONS):
+        array = zarr.open_array(store, mode="r+")
+        array.oindex[rows, :] = cupy.asarray(value)
+        data[[39, 1, 3]] = value[[1, 3, 4]]
+        array.vindex[[7, 7], [9, 9]] = cupy.asarray(value[0, :2])
+        data[7, 9] = value[0, 1]
+        assert (array[:] == data).all()
+    assert not writes
+
+
+class Ranges(zarr.storage.WrapperStore):
+    """A store that notes what it, and copies of it, were asked for."""
+
+    asked: ClassVar[list] = []
+
+    async def get(self, key, prototype=None, byte_range=None):
+        self.asked.append((key, byte_range))
+        return await super().get(key, prototype, byte_range)
+
+
+def test_shards_in_any_store_are_read_by_ranges(reads):
+    store = Ranges(zarr.storage.MemoryStore())
+    data = stored(store, "shards")
+    with blazarr.configure_gpu(OPTIONS):
+        array = zarr.open_array(store, mode="r")
+        for key in (np.s_[3:17, 7], np.s_[39, 58], np.s_[::7, ::9]):
+            store.asked.clear()
+            assert (array[key] == data[key]).all()
+            shards = [asked for asked in store.asked if asked[0].startswith("c/")]
+            assert shards
+            assert all(byte_range is not None for _, byte_range in shards), shards
+    assert sum(report.device_rows for report in reads) > 0
+    assert sum(report.absent_rows for report in reads) > 0
 
 
 def test_without_cupy_nothing_is_set(monkeypatch):

@@ -35,10 +35,9 @@ impl Handed {
     }
 
     /// What a write made of the key.
-    pub fn take(self) -> Option<Edit> {
-        self.made
-            .into_inner()
-            .unwrap_or_else(PoisonError::into_inner)
+    pub fn take(&self) -> Option<Edit> {
+        let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
+        made.take()
     }
 }
 
@@ -87,7 +86,7 @@ impl Store for Handed {
     }
 }
 
-/// Several keys at hand, as a store for reading.
+/// Several keys at hand, as a store.
 #[derive(Debug, Default)]
 pub struct HandedKeys {
     keys: HashMap<String, Handed>,
@@ -98,6 +97,11 @@ impl HandedKeys {
         HandedKeys {
             keys: keys.into_iter().collect(),
         }
+    }
+
+    /// What a write made of a key.
+    pub fn take(&self, key: &str) -> Option<Edit> {
+        self.keys.get(key)?.take()
     }
 }
 
@@ -119,10 +123,11 @@ impl Store for HandedKeys {
     fn update(
         &self,
         key: &str,
-        _wants_current: bool,
-        _edit: &mut dyn FnMut(Option<&dyn Object>) -> Result<Edit>,
+        wants_current: bool,
+        edit: &mut dyn FnMut(Option<&dyn Object>) -> Result<Edit>,
     ) -> Result<Option<Vec<u8>>> {
-        let what = format!("{key:?} is at hand for reading, and was to be written");
-        Err(Error::Internal(what))
+        let missing = || Error::Internal(format!("{key:?} is not at hand"));
+        let handed = self.keys.get(key).ok_or_else(missing)?;
+        handed.update(key, wants_current, edit)
     }
 }

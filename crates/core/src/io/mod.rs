@@ -109,6 +109,13 @@ impl std::error::Error for StoreError {}
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Stamp(pub [u64; 4]);
 
+/// An open file that others may read, or write, on their own.
+#[cfg(unix)]
+pub type Descriptor = std::os::fd::OwnedFd;
+/// There are none here.
+#[cfg(not(unix))]
+pub type Descriptor = std::convert::Infallible;
+
 /// An object held open, for several reads.
 pub trait Object: Send + Sync {
     fn size(&self) -> u64;
@@ -121,6 +128,11 @@ pub trait Object: Send + Sync {
     /// All bytes, where they lie in memory already.
     fn in_memory(&self) -> Option<&[u8]> {
         None
+    }
+
+    /// The file that holds its bytes as they are, where there is one.
+    fn descriptor(&self) -> Result<Option<Descriptor>, StoreError> {
+        Ok(None)
     }
 
     /// Whether only parts of it are at hand, so that what lies between them cannot be read.
@@ -180,6 +192,16 @@ pub trait Store: Send + Sync + fmt::Debug {
         wants_current: bool,
         edit: &mut dyn FnMut(Option<&dyn Object>) -> Result<Edit>,
     ) -> Result<Option<Vec<u8>>>;
+
+    /// Replaces what is under `key` by what `fill` writes into an empty file, as atomically as [`Store::update`]; `false`
+    /// where the store has no files.
+    fn replace_file(
+        &self,
+        _key: &str,
+        _fill: &mut dyn FnMut(Descriptor) -> Result<()>,
+    ) -> Result<bool> {
+        Ok(false)
+    }
 
     /// `Some(n)` where requests are better made `n` at a time through [`Store::get_many`] (Python and network stores)
     /// than one by one from the decoding threads.

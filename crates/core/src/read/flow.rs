@@ -278,7 +278,7 @@ impl Flow<'_> {
         let index = sharding.read_index(&at_hand, count, target.key, &mut lease())?;
         let wanted = self
             .reader
-            .locate(target, sharding, &inner, &index, u64::MAX)?;
+            .locate(target, sharding, &inner, &index, u64::MAX, true)?;
         let questions: Vec<Question> = groups(wanted)
             .into_iter()
             .map(|(offset, len, wanted)| Question {

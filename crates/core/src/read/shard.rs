@@ -73,7 +73,7 @@ impl Reader<'_> {
         let index = self.array.indexes.get(target.key, object.stamp(), || {
             sharding.read_index(object, count, target.key, &mut lease())
         })?;
-        let wanted = self.locate(target, sharding, &inner, &index, object.size())?;
+        let wanted = self.locate(target, sharding, &inner, &index, object.size(), true)?;
         self.located_chunks(target, sharding, &inner, object, &wanted)
     }
 
@@ -100,7 +100,7 @@ impl Reader<'_> {
         })
     }
 
-    /// Where the wanted inner chunks lie, by offset; absent ones are filled at once.
+    /// Where the wanted inner chunks lie, by offset; absent ones are filled at once where `fills`.
     pub fn locate(
         &self,
         target: &Target<'_>,
@@ -108,6 +108,7 @@ impl Reader<'_> {
         inner: &Inner,
         index: &Index,
         size: u64,
+        fills: bool,
     ) -> Result<Vec<Located>> {
         let max = sharding
             .chain
@@ -125,6 +126,7 @@ impl Reader<'_> {
                         number,
                     });
                 }
+                None if !fills => {}
                 None => {
                     let out = target.out.part(inner.plan.parts(&job));
                     let absent = inner.target(sharding, &job, &out, target.key);

@@ -3,8 +3,9 @@
 use bytes::Bytes;
 
 use super::rows::{Rows, Source};
+use super::stage::open;
 use crate::error::{Error, Result};
-use crate::io::{ByteRange, Request, Store};
+use crate::io::{ByteRange, Request, Store, length};
 
 /// Parts nearer than this are fetched in one request.
 const GAP: u64 = 1 << 20;
@@ -40,6 +41,55 @@ pub fn fetch(
         }
     }
     Ok(fetched)
+}
+
+/// The encoded bytes of the rows of these numbers, at most `max` of each, from any store; `None` where there are none.
+pub fn bytes_of(
+    store: &dyn Store,
+    rows: &Rows,
+    numbers: &[usize],
+    max: usize,
+) -> Result<Vec<Option<Bytes>>> {
+    let mut found = match store.batch() {
+        Some(batch) => fetch(store, rows, numbers, batch)?,
+        None => vec![None; numbers.len()],
+    };
+    for (bytes, &number) in found.iter_mut().zip(numbers) {
+        let part = match rows.rows[number].source {
+            Source::Held { shard, offset, len } => {
+                let range = offset as usize..(offset + len) as usize;
+                *bytes = Some(Bytes::copy_from_slice(&rows.held[shard][range]));
+                continue;
+            }
+            Source::Key(key) => (key, None),
+            Source::Part { key, offset, len } => (key, Some((offset, len))),
+            Source::Absent => continue,
+        };
+        if store.batch().is_none() {
+            *bytes = read(store, rows, part, max)?;
+        }
+    }
+    Ok(found)
+}
+
+fn read(
+    store: &dyn Store,
+    rows: &Rows,
+    (key, range): (usize, Option<(u64, u64)>),
+    max: usize,
+) -> Result<Option<Bytes>> {
+    let Some(object) = open(store, rows, key)? else {
+        return Ok(None);
+    };
+    let (offset, len) = range.unwrap_or((0, object.size()));
+    let len = length::checked(&rows.keys[key], len, max)?;
+    let mut bytes = Vec::new();
+    bytes
+        .try_reserve_exact(len)
+        .map_err(|_| Error::OutOfMemory { bytes: len })?;
+    bytes.resize(len, 0);
+    object.read_at(offset, &mut bytes)?;
+    Ok(Some(bytes.into()))
 }
 
 /// A part of an answer; one that is shorter than asked for gives what is there, which the decoder then names.

@@ -2,6 +2,7 @@
 
 use super::streams::{Format, FrameCodec, word};
 use crate::codec::blocks;
+use crate::codec::blosc::layout::{self, Form};
 
 /// The frames of one chain.
 #[derive(Clone, Copy, Debug)]
@@ -11,6 +12,8 @@ pub struct Framing {
     pub checked: bool,
     /// Decoded bytes of a block, where the codec has blocks.
     pub block: usize,
+    /// What blosc's frames say of their blocks.
+    pub blosc: Option<Form>,
 }
 
 /// zlib's usual header: a window of 32 KiB, the default level.
@@ -26,6 +29,10 @@ impl Framing {
         if let FrameCodec::Blocks(_) = self.codec {
             blocks::write(streams, decoded, self.block, &mut out).ok()?;
             return Some(out);
+        }
+        if self.codec == FrameCodec::Blosc {
+            layout::write(self.blosc?, streams, decoded, self.block, &mut out)?;
+            return self.codec.parse(&out, decoded).map(|_| out);
         }
         let [stream] = streams else { return None };
         out.try_reserve_exact(stream.len().checked_add(8)?).ok()?;
@@ -77,6 +84,7 @@ fn add_checksum(frame: &mut Vec<u8>, check: u32) -> Option<()> {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
+    use crate::codec::blosc::{Compressor, Filter};
     use crate::codec::step::StepSpec;
 
     fn encoded(step: &str, data: &[u8]) -> Vec<u8> {
@@ -98,6 +106,7 @@ mod tests {
             codec,
             checked,
             block: 0,
+            blosc: None,
         }
     }
 
@@ -132,6 +141,38 @@ mod tests {
                 .unwrap();
             assert_eq!(decoded(step, &frame, data.len()), data);
         }
+    }
+
+    #[test]
+    fn streams_become_a_frame_of_blosc() {
+        let data: Vec<u8> = (0..100_000u32).map(|k| (k / 9 % 251) as u8).collect();
+        let form = Form {
+            compressor: Compressor::Zstd,
+            filter: Filter::NoShuffle,
+            typesize: 4,
+        };
+        let framing = Framing {
+            block: 1 << 14,
+            blosc: Some(form),
+            ..framing(FrameCodec::Blosc, false)
+        };
+        let mut streams: Vec<Vec<u8>> = data
+            .chunks(1 << 14)
+            .map(|block| encoded(r#"{"id": "zstd", "level": 1}"#, block))
+            .collect();
+        streams[2] = data[2 << 14..3 << 14].to_vec();
+        let parts: Vec<&[u8]> = streams.iter().map(Vec::as_slice).collect();
+        let frame = framing.wrap(&parts, data.len(), 0).unwrap();
+        let step = r#"{"id": "blosc", "cname": "zstd", "clevel": 1, "shuffle": "noshuffle",
+            "typesize": 4, "blocksize": 0}"#;
+        assert_eq!(decoded(step, &frame, data.len()), data);
+        // One too few, one that is no stream, and a chunk that is better stored.
+        assert!(framing.wrap(&parts[1..], data.len(), 0).is_none());
+        let mut wrong = parts.clone();
+        wrong[1] = &[1, 2, 3];
+        assert!(framing.wrap(&wrong, data.len(), 0).is_none());
+        let plain: Vec<&[u8]> = data.chunks(1 << 14).collect();
+        assert!(framing.wrap(&plain, data.len(), 0).is_none());
     }
 
     #[test]

@@ -9,7 +9,7 @@ use crate::codec::chain::{Chain, Sharding};
 use crate::error::{Error, Result};
 use crate::grid::byte_count;
 use crate::io::part::{InMemory, Window};
-use crate::io::{Fetched, Object, Store};
+use crate::io::{Fetched, Object, Stamp, Store};
 use crate::place::Walk;
 use crate::plan::{Job, Plan};
 use crate::read::shard::{check_entry, decode_shard};
@@ -46,7 +46,7 @@ pub enum Source {
 }
 
 /// One chunk.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Row {
     pub source: Source,
     /// The number of its key.
@@ -80,6 +80,8 @@ pub struct Rows {
     pub keys: Vec<String>,
     /// Of each key whether it is a shard that is not there.
     pub missing: Vec<bool>,
+    /// Of each key the version in which parts of it were found, where stores tell versions apart.
+    pub stamps: Vec<Option<Stamp>>,
     pub held: Vec<Arc<Vec<u8>>>,
     /// Axes that each row has in the columns below; at least 1.
     pub rank: usize,
@@ -139,7 +141,19 @@ impl Rows {
     pub fn add(&mut self, request: Request<'_>, target: &Target<'_>) -> Result<()> {
         self.keys.push(target.key.to_owned());
         self.missing.push(false);
+        self.stamps.push(None);
         self.stored(request, target)
+    }
+
+    /// Adds a row that takes all of a chunk, and puts it `dst` bytes into the result.
+    pub fn add_whole(&mut self, row: Row, item: usize, dst: i64) {
+        self.counts.push((row.decoded / item) as i64);
+        self.src_steps.push(item as i64);
+        self.dst_steps.push(item as i64);
+        self.src_tables.push(-1);
+        self.dst_tables.push(-1);
+        self.rows.push(Row { src: 0, dst, ..row });
+        self.pad(self.counts.len() - 1, self.rank - 1);
     }
 
     /// The same where the selection was planned.
@@ -218,7 +232,12 @@ impl Rows {
         }
         match request.store.open(target.key)? {
             None => self.no_shard(request, target, sharding),
-            Some(object) => self.shard(request, target, sharding, &Found::Open(&*object, 0)),
+            Some(object) => {
+                if let Some(stamp) = self.stamps.last_mut() {
+                    *stamp = object.stamp();
+                }
+                self.shard(request, target, sharding, &Found::Open(&*object, 0))
+            }
         }
     }
 

@@ -14,7 +14,7 @@ use crate::array::Array;
 use crate::codec::Size;
 use crate::codec::chain::{self, Chain, DecodeError, Decoded};
 use crate::error::{Error, Result};
-use crate::io::{Store, length};
+use crate::io::{Descriptor, Object, Store, StoreError, length};
 use crate::pool::parallel_for;
 
 /// The executor's memory, handed out from its start.
@@ -66,6 +66,8 @@ pub struct Order<'o> {
     pub rows: &'o [usize],
     /// For each whether it is to be decoded here.
     pub host: &'o [bool],
+    /// Whether the executor reads files itself, where their bytes need nothing done before.
+    pub direct: bool,
     /// How many steps of the chain, from its start, the device undoes.
     pub device_steps: usize,
     /// What the last of them is, where it is a compressor.
@@ -77,7 +79,7 @@ pub struct Order<'o> {
 }
 
 /// What became of a row.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub enum Staged {
     /// There was no room; it has to come again.
     Deferred,
@@ -88,6 +90,8 @@ pub enum Staged {
     Decoded(Range<usize>),
     /// As the device's first step takes it, apart from a compressor.
     Plain(Range<usize>),
+    /// The same, still to be read into its place from a file, from an offset on.
+    InFile(Range<usize>, Descriptor, u64),
     /// A frame; its streams' offsets are in the memory.
     Frame(Vec<Stream>, Planes),
 }
@@ -158,6 +162,11 @@ impl Stager<'_> {
             arena.fetched = buffer;
             return staged;
         }
+        if self.order.direct
+            && let Some(staged) = self.in_file(row)?
+        {
+            return Ok(staged);
+        }
         let found = match &fetched {
             Some(None) if !matches!(row.source, Source::Held { .. }) => return self.absent(row),
             Some(Some(bytes)) => self.copied(bytes),
@@ -202,13 +211,40 @@ impl Stager<'_> {
             Source::Part { key, offset, len } => (Some((offset, len)), key),
             Source::Absent | Source::Held { .. } => return Ok(Stored::Absent),
         };
-        let Some(object) = self.store.open(&self.rows.keys[key])? else {
+        let Some(object) = open(self.store, self.rows, key)? else {
             return Ok(Stored::Absent);
         };
         let (offset, len) = range.unwrap_or((0, object.size()));
         let len = self.length(row, len)?;
         object.read_at(offset, room(buffer, len)?)?;
         Ok(Stored::Bytes(&buffer[..len]))
+    }
+
+    /// A row whose encoded bytes the executor reads from their file; `None` where that can't be.
+    fn in_file(&self, row: &Row) -> Result<Option<Staged>> {
+        let (key, range) = match row.source {
+            Source::Key(key) => (key, None),
+            Source::Part { key, offset, len } => (key, Some((offset, len))),
+            Source::Absent | Source::Held { .. } => return Ok(None),
+        };
+        let Some(object) = open(self.store, self.rows, key)? else {
+            return self.absent(row).map(Some);
+        };
+        let Some(file) = object.descriptor()? else {
+            return Ok(None);
+        };
+        let (offset, len) = range.unwrap_or((0, object.size()));
+        let sizes = chain::sizes(&self.chain.steps, Size::Exact(row.decoded))
+            .map_err(|e| self.at(row, e.into()))?;
+        let due = sizes.last().copied().unwrap_or(Size::Exact(row.decoded));
+        match (usize::try_from(len), due) {
+            (Ok(len), Size::Exact(due)) if len == due => Ok(Some(match self.memory.take(len, 0) {
+                Some(range) => Staged::InFile(range, file, offset),
+                None => Staged::Deferred,
+            })),
+            // Another length is an error, which the chain names.
+            _ => Ok(Some(Staged::ForHost)),
+        }
     }
 
     /// Decodes a row to its elements.
@@ -264,7 +300,7 @@ impl Stager<'_> {
                 return Ok(self.copied(&self.rows.held[shard][start..end]));
             }
         };
-        let Some(object) = self.store.open(&self.rows.keys[key])? else {
+        let Some(object) = open(self.store, self.rows, key)? else {
             return Ok(Place::Absent);
         };
         let (offset, len) = range.unwrap_or((0, object.size()));
@@ -352,6 +388,22 @@ impl Stager<'_> {
             }
             None => false,
         }
+    }
+}
+
+/// A key of rows, in the version in which parts of it were found.
+pub fn open<'s>(
+    store: &'s dyn Store,
+    rows: &Rows,
+    key: usize,
+) -> Result<Option<Box<dyn Object + 's>>> {
+    let object = store.open(&rows.keys[key])?;
+    let found = object.as_ref().and_then(|object| object.stamp());
+    match rows.stamps.get(key).copied().flatten() {
+        Some(due) if found != Some(due) => Err(Error::Store(StoreError::Conflict {
+            key: rows.keys[key].clone(),
+        })),
+        _ => Ok(object),
     }
 }
 

@@ -1,10 +1,13 @@
 //! Chunks that an executor elsewhere (a GPU) has gathered or encoded already.
 
-use super::Writer;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::{Writer, whole};
 use crate::arena::Arena;
 use crate::codec::chain::{self, Sharding};
 use crate::error::{Error, Result};
-use crate::io::Object;
+use crate::io::{Object, StoreError};
 use crate::plan::Job;
 use crate::target::{Inner, Target};
 use crate::view::View;
@@ -12,6 +15,8 @@ use crate::view::View;
 /// What was made of one chunk.
 #[derive(Debug)]
 pub enum Leaf {
+    /// It is stored already.
+    Stored,
     /// Nothing is to be stored: it holds the fill value throughout.
     Empty,
     /// The elements that are written, at their places in the decoded chunk; between them is anything.
@@ -20,12 +25,43 @@ pub enum Leaf {
     Encoded(Vec<u8>),
 }
 
+/// What has to be stored of a chunk, still encoded, where a new one was made of it: else another writer was faster.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Expected {
+    #[default]
+    Anything,
+    Nothing,
+    Bytes(Arc<Vec<u8>>),
+}
+
+impl Expected {
+    fn is(&self, old: Option<&dyn Object>, arena: &mut Arena) -> Result<bool> {
+        Ok(match (self, old) {
+            (Expected::Anything, _) | (Expected::Nothing, None) => true,
+            (Expected::Bytes(bytes), Some(old)) => {
+                old.size() == bytes.len() as u64 && whole(old, &mut arena.fetched)? == &bytes[..]
+            }
+            _ => false,
+        })
+    }
+}
+
 /// The chunks of one key, in the order in which its plan walks them.
 #[derive(Clone, Copy, Debug)]
 pub struct Made<'m> {
     pub leaves: &'m [Leaf],
+    /// For each what it replaces.
+    pub expected: &'m [Expected],
+    /// Becomes true where something else is there.
+    pub changed: &'m AtomicBool,
     /// How many steps encoded chunks have behind them.
     pub steps: usize,
+}
+
+impl Made<'_> {
+    pub fn has_changed(self) -> bool {
+        self.changed.load(Ordering::Relaxed)
+    }
 }
 
 impl Writer<'_> {
@@ -40,7 +76,15 @@ impl Writer<'_> {
         encoded: &mut Vec<u8>,
     ) -> Result<bool> {
         let missing = || Error::Internal(format!("chunk {leaf} of {:?} was not made", target.key));
+        let expected = made.expected.get(leaf).ok_or_else(missing)?;
+        if !expected.is(old, arena)? {
+            made.changed.store(true, Ordering::Relaxed);
+            return Err(Error::Store(StoreError::Conflict {
+                key: target.key.to_owned(),
+            }));
+        }
         match made.leaves.get(leaf).ok_or_else(missing)? {
+            Leaf::Stored => Err(missing()),
             Leaf::Empty => Ok(false),
             Leaf::Encoded(bytes) => {
                 let rest = target.chain.steps.get(made.steps..).ok_or_else(missing)?;

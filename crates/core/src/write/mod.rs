@@ -95,10 +95,13 @@ impl Writer<'_> {
         let back = store.update(target.key, target.needs_old(), &mut |old| {
             let mut encoded = std::mem::take(&mut arena.encoded);
             let old = old.filter(|_| target.needs_old());
-            Ok(match self.edit(target, 0, old, arena, &mut encoded)? {
-                true => Edit::Put(encoded),
-                false => Edit::Delete,
-            })
+            match self.edit(target, 0, old, arena, &mut encoded) {
+                Ok(true) => Ok(Edit::Put(encoded)),
+                Ok(false) => Ok(Edit::Delete),
+                // Stores try again what was lost to another writer; this has to be made again first.
+                Err(_) if self.made.is_some_and(Made::has_changed) => Ok(Edit::Keep),
+                Err(error) => Err(error),
+            }
         })?;
         arena.encoded = back.unwrap_or_default();
         Ok(())

@@ -42,8 +42,7 @@ def configure_gpu(
     """Make zarr-python read to a GPU, and write from one, through blazarr.
 
     Selections of arrays of numbers are decoded on the GPU, or on the CPU where `options` or a
-    codec want it so, straight into the result. What is written is
-    encoded on the CPU; ``blazarr.open_array(device="cuda")`` encodes on the GPU too.
+    codec want it so, straight into the result; values on the GPU are encoded there in the same way.
 
     Parameters
     ----------

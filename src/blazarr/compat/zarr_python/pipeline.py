@@ -145,11 +145,7 @@ class BlazarrCodecPipeline(CodecPipeline):
         if session is None:
             return await self.own.read(items, out, drop_axes)
         target: Any = out.as_ndarray_like()
-        asked, on_gpu = items, settings.gpu()
-        if on_gpu is not None:
-            from blazarr.compat.zarr_python.device import on_device
-
-            session, asked = on_device(session, items, target, on_gpu)
+        session, asked = _placed(session, items, target)
         memory = session.room(out.shape, target)
         work = _Work.of(session, asked, memory, drop_axes, reads=True)
         if work is None:
@@ -174,9 +170,8 @@ class BlazarrCodecPipeline(CodecPipeline):
         if session is None:
             await self.own.write(items, value, drop_axes)
             return
-        work = _Work.of(
-            session, items, session.memory(value.as_numpy_array()), drop_axes, reads=False
-        )
+        session, given = _placed(session, items, value.as_ndarray_like())
+        work = _Work.of(session, given, session.source(value), drop_axes, reads=False)
         if work is None:
             self._refuse("a selection has a form that only numpy knows")
             await self.own.write(items, value, drop_axes)
@@ -241,6 +236,18 @@ def _spec(metadata: ZarrMetadata) -> ArraySpec:
         config=config,
         prototype=default_buffer_prototype(),
     )
+
+
+def _placed(
+    session: NativeSession, items: list[Item], target: Any
+) -> tuple[NativeSession, list[Item]]:
+    """Choose who does the work: a GPU, where `configure_gpu` was called and the elements are on one."""
+    on_gpu = settings.gpu()
+    if on_gpu is None:
+        return session, items
+    from blazarr.compat.zarr_python.device import on_device
+
+    return on_device(session, items, target, on_gpu)
 
 
 @dataclass(frozen=True)

@@ -83,6 +83,10 @@ class NativeSession:
         """Return the memory of elements to be written."""
         return value.astype(self.dtype, copy=False)
 
+    def source(self, value: NDBuffer) -> AnyArray:
+        """Return the memory of what zarr-python gives to be written."""
+        return self.memory(value.as_numpy_array())
+
     def batch(
         self, items: list[Any], memory: AnyArray, drop_axes: tuple[int, ...]
     ) -> ChunkBatch | None:

@@ -73,6 +73,20 @@ DEVICE double number_at(const u8* data, i64 kind, i64 size, i64 k) {
   }
 }
 
+// A float's bits without the last `dropped` ones, half to even; what is carried goes into the exponent.
+DEVICE u64 rounded_bits(u64 bits, i64 dropped) {
+  const u64 almost_half = (1ull << (dropped - 1)) - 1;
+  return (bits + (bits >> dropped & 1) + almost_half) >> dropped << dropped;
+}
+
+// In the float's own width, as numpy does it.
+DEVICE double scaled(double number, bool narrow, double scale, double offset) {
+  if (!narrow) return NEAREST((number - offset) * scale);
+  const float shifted = static_cast<float>(number) - static_cast<float>(offset);
+  const float product = shifted * static_cast<float>(scale);
+  return NEAREST(static_cast<double>(product));
+}
+
 // Integers are divided as doubles and floats in their own width, as numpy does it.
 DEVICE double unscaled(double number, bool narrow, double scale, double offset) {
   if (!narrow) return number / scale + offset;

@@ -7,6 +7,7 @@
 #define DEVICE_METHOD inline
 #define DEVICE_CALL inline
 #define DEVICE_APART static
+#define NEAREST __builtin_rint
 
 struct Index {
   u64 x;

@@ -79,13 +79,14 @@ KERNEL unshuffle(const i64* table, const u64* to, const i64* ends, i64 rows) {
            });
 }
 
-// Bytes of whole chunks by planes, as numcodecs' shuffle writes them.
-KERNEL shuffle(const u64* from, const u64* to, const i64* lengths, const i64* ends, i64 rows, i64 size) {
-  for_each(ends, rows, [&](i64 row) { return lengths[row]; },
+// The other way, by the same columns.
+KERNEL shuffle(const i64* table, const u64* to, const i64* ends, i64 rows) {
+  for_each(ends, rows, [&](i64 row) { return table[row * 5 + 1]; },
            [&](i64 row, i64 k) {
-             const i64 elements = lengths[row] / size;
-             const i64 source = k < elements * size ? k % elements * size + k / elements : k;
-             reinterpret_cast<u8*>(to[row])[k] = reinterpret_cast<const u8*>(from[row])[source];
+             const i64* columns = table + row * 5;
+             const Plain chunk = {reinterpret_cast<const u8*>(columns[0]), columns[1], columns[2],
+                                  columns[3], columns[4]};
+             reinterpret_cast<u8*>(to[row])[k] = chunk.byte(k);
            });
 }
 
@@ -116,6 +117,16 @@ KERNEL reverse_units(const u64* data, const i64* counts, const i64* ends, i64 ro
                bytes[i] = bytes[unit - 1 - i];
                bytes[unit - 1 - i] = first;
              }
+           });
+}
+
+// Floats of `size` bytes without their last `dropped` digits, half to even.
+KERNEL round_bits(const u64* data, const i64* counts, const i64* ends, i64 rows, i64 size, i64 dropped) {
+  for_each(ends, rows, [&](i64 row) { return counts[row]; },
+           [&](i64 row, i64 k) {
+             u8* bytes = reinterpret_cast<u8*>(data[row]) + k * size;
+             const u64 number = static_cast<u64>(whole_of(bytes, size, false).whole);
+             put(bytes, rounded_bits(number, dropped), size);
            });
 }
 
@@ -170,6 +181,17 @@ KERNEL unscale(const u64* from, const u64* to, const i64* counts, const i64* end
              const double value = unscaled(number, narrow, numbers[0], numbers[1]);
              if (wide == 4) reinterpret_cast<float*>(to[row])[k] = static_cast<float>(value);
              else reinterpret_cast<double*>(to[row])[k] = value;
+           });
+}
+
+// Floats of `wide` bytes shifted, scaled and rounded, to numbers of a kind and `size` bytes.
+KERNEL scale(const u64* from, const u64* to, const i64* counts, const i64* ends, i64 rows, i64 kind, i64 size,
+             i64 wide, const double* numbers) {
+  for_each(ends, rows, [&](i64 row) { return counts[row]; },
+           [&](i64 row, i64 k) {
+             const double number = number_at(reinterpret_cast<const u8*>(from[row]), 'f', wide, k);
+             const double value = scaled(number, wide == 4, numbers[0], numbers[1]);
+             put(reinterpret_cast<u8*>(to[row]) + k * size, bits_as({'f', 0, value}, kind, size), size);
            });
 }
 

@@ -49,3 +49,28 @@ struct Shuffled {
     return kind == BYTES ? found.of_bytes(part) : found.of_bits(part);
   }
 };
+
+// The same bytes as they are before they are shuffled: which of them comes to a place in the shuffled form.
+struct Plain {
+  const u8* base;
+  i64 total, kind, size, block;
+
+  DEVICE_CALL u8 byte(i64 at) const {
+    const i64 start = quotient(at, block) * block;
+    const i64 length = total - start < block ? total - start : block;
+    const i64 elements = quotient(length, size), place = at - start;
+    const u8* bytes = base + start;
+    if (kind == PLAIN || place >= elements * size) return bytes[place];
+    if (kind == BYTES) {
+      const i64 part = quotient(place, elements);
+      return bytes[(place - part * elements) * size + part];
+    }
+    if (elements % 8) return bytes[place];
+    // A plane for each bit of the elements, each byte of it from eight of these.
+    const i64 stride = elements / 8, plane = quotient(place, stride);
+    const u8* first = bytes + (place - plane * stride) * 8 * size + plane / 8;
+    u32 value = 0;
+    for (int i = 0; i < 8; i++) value |= (first[i * size] >> (plane % 8) & 1u) << i;
+    return static_cast<u8>(value);
+  }
+};

@@ -15,6 +15,7 @@ typedef long long i64;
 #define DEVICE_METHOD __device__ __forceinline__
 #define DEVICE_CALL __device__ __noinline__
 #define DEVICE_APART static __device__ __noinline__
+#define NEAREST rint
 #endif
 
 // A row's work is cut into tiles of this many elements (or bytes), which blocks take in turn.

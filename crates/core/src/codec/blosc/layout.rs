@@ -77,6 +77,60 @@ fn streams(header: &Header, src: &[u8]) -> Result<Vec<Stream>, CodecError> {
     Ok(found)
 }
 
+/// What a frame says of its blocks.
+#[derive(Clone, Copy, Debug)]
+pub struct Form {
+    pub compressor: Compressor,
+    pub filter: Filter,
+    pub typesize: usize,
+}
+
+/// Writes the frame of blocks of `block` bytes, each one stream (or as it is, where that is as long); `None` where the
+/// chunk is better stored, or too long for blosc.
+pub fn write(
+    form: Form,
+    streams: &[&[u8]],
+    decoded: usize,
+    block: usize,
+    out: &mut Vec<u8>,
+) -> Option<()> {
+    let blocksize = block.min(decoded);
+    if blocksize == 0 || streams.len() != decoded.div_ceil(blocksize) {
+        return None;
+    }
+    let content: usize = streams.iter().map(|stream| stream.len() + 8).sum();
+    let encoded = header::SIZE.checked_add(content)?;
+    if encoded >= header::SIZE + decoded || decoded > header::MAX_DECODED {
+        return None;
+    }
+    let header = Header {
+        compressor: form.compressor,
+        filter: form.filter,
+        stored: false,
+        split: false,
+        typesize: match form.typesize {
+            size if size > header::MAX_TYPESIZE => 1,
+            size => size,
+        },
+        decoded,
+        blocksize,
+        encoded,
+    };
+    out.clear();
+    out.try_reserve_exact(encoded).ok()?;
+    out.extend_from_slice(&header.to_bytes());
+    let mut at = header::SIZE + 4 * streams.len();
+    for stream in streams {
+        out.extend_from_slice(&(at as u32).to_le_bytes());
+        at += 4 + stream.len();
+    }
+    for stream in streams {
+        out.extend_from_slice(&(stream.len() as u32).to_le_bytes());
+        out.extend_from_slice(stream);
+    }
+    Some(())
+}
+
 /// Decompresses one stream, which makes exactly `dst`.
 pub fn decompress(compressor: Compressor, src: &[u8], dst: &mut [u8]) -> Result<(), CodecError> {
     inner::decompress(compressor, src, dst)

@@ -6,6 +6,8 @@ use std::path::Path;
 
 use super::{failed, is_missing};
 use crate::error::{Error, Result};
+#[cfg(unix)]
+use crate::io::Descriptor;
 use crate::io::{ByteRange, Object, Stamp, StoreError, length, resolve};
 
 /// What is reserved at most before a file's size is known: of some codecs' data no bound is known that means much.
@@ -131,6 +133,13 @@ impl Object for LocalObject {
 
     fn stamp(&self) -> Option<Stamp> {
         Some(self.stamp)
+    }
+
+    #[cfg(unix)]
+    fn descriptor(&self) -> Result<Option<Descriptor>, StoreError> {
+        let own = self.file.try_clone();
+        own.map(|file| Some(file.into()))
+            .map_err(|e| failed(&self.key, "open", e))
     }
 
     fn read_at(&self, offset: u64, dst: &mut [u8]) -> Result<(), StoreError> {

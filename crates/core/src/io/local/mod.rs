@@ -28,6 +28,8 @@ use super::{
     StoreError, resolve,
 };
 use crate::error::Result;
+#[cfg(unix)]
+use crate::io::Descriptor;
 
 /// How writers of one key keep out of each other's way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,6 +97,15 @@ impl Store for LocalStore {
         } else {
             self.replace(key, edit(None)?)
         }
+    }
+
+    #[cfg(unix)]
+    fn replace_file(
+        &self,
+        key: &str,
+        fill: &mut dyn FnMut(Descriptor) -> Result<()>,
+    ) -> Result<bool> {
+        self.fill_file(key, fill).map(|()| true)
     }
 }
 

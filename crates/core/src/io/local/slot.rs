@@ -18,7 +18,7 @@ use super::{beside, failed};
 use crate::error::Result;
 use crate::io::key::LOCK_SUFFIX;
 use crate::io::keylock::Backoff;
-use crate::io::{Stamp, StoreError};
+use crate::io::{Descriptor, Stamp, StoreError};
 
 #[derive(Debug)]
 pub(super) struct Slot {
@@ -98,6 +98,17 @@ impl Slot {
             self.file.set_len(0)?;
         }
         self.file.write_all(data)?;
+        self.complete(target, fsync)
+    }
+
+    /// The empty file, for somebody else to write into.
+    pub(super) fn emptied(&self) -> io::Result<Descriptor> {
+        self.file.set_len(0)?;
+        Ok(self.file.try_clone()?.into())
+    }
+
+    /// Makes what was written into the file the key's content.
+    pub(super) fn complete(mut self, target: &Path, fsync: bool) -> io::Result<Stamp> {
         match self.file.set_modified(SystemTime::now()) {
             // Another user's leftover: its time is the kernel's, to a few milliseconds.
             Err(e) if self.leftover && e.kind() == io::ErrorKind::PermissionDenied => {}

@@ -8,6 +8,8 @@ use super::file::LocalObject;
 use super::slot::{Slot, sync_parent};
 use super::{LocalStore, Locking, document_stamp, failed, is_digested, is_missing};
 use crate::error::{Error, Result};
+#[cfg(unix)]
+use crate::io::Descriptor;
 use crate::io::{ByteRange, Condition, Edit, Object, Stamp, StoreError};
 
 /// How often a folder that somebody else deletes again is made for one write.
@@ -61,6 +63,21 @@ impl LocalStore {
         };
         self.check(&target, key, condition)?;
         self.commit(slot, &target, key, data)
+    }
+
+    /// Makes what `fill` writes into an empty file the key's content.
+    #[cfg(unix)]
+    pub(super) fn fill_file(
+        &self,
+        key: &str,
+        fill: &mut dyn FnMut(Descriptor) -> Result<()>,
+    ) -> Result<()> {
+        let target = self.path(key)?;
+        let slot = self.slot(&target, key)?;
+        let failed = |e| failed(key, "write", e);
+        fill(slot.emptied().map_err(failed)?)?;
+        slot.complete(&target, self.fsync).map_err(failed)?;
+        Ok(())
     }
 
     pub(super) fn delete_if(&self, key: &str, condition: Condition) -> Result<bool> {
