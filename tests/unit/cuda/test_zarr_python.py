@@ -28,7 +28,11 @@ KEYS = [
 ]
 CHAINS = {
     "zstd": {"compressors": zarr.codecs.ZstdCodec()},
-    "blosc": {"compressors": zarr.codecs.BloscCodec(cname="lz4", shuffle="shuffle")},
+    # Blosc stores what is shorter than 128 bytes.
+    "blosc": {
+        "compressors": zarr.codecs.BloscCodec(cname="lz4", shuffle="shuffle"),
+        "chunks": (20, 10),
+    },
     "gzip": {"compressors": [zarr.codecs.GzipCodec(), zarr.codecs.Crc32cCodec()]},
     "plain": {"compressors": None},
     "shards": {"shards": (20, 30), "compressors": zarr.codecs.ZstdCodec()},
@@ -172,7 +176,7 @@ def test_values_on_the_gpu_are_encoded_there(name, place, writes, cupy, tmp_path
         array = zarr.open_array(store, mode="r+")
         array[:] = cupy.asarray(data)
         on_device = sum(report.device_rows for report in writes)
-        assert on_device == (0 if "plain" in name else 96)
+        assert on_device == (0 if "plain" in name else {"blosc": 12}.get(name, 96))
         array[3:17, ::2] = cupy.asarray(data[3:17, ::2] + 1)
         data[3:17, ::2] += 1
         array[5] = cupy.asarray(np.float32(7))
