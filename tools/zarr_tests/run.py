@@ -35,7 +35,6 @@ REPORT = HERE.parent.parent / "docs" / "parity-tests.md"
 MODULES = {
     "tests/test_api.py": 600,
     "tests/test_array.py": 1200,
-    "tests/test_array_stateful.py": 600,
     "tests/test_attributes.py": 60,
     "tests/test_group.py": 600,
     "tests/test_indexing.py": 600,
@@ -61,6 +60,12 @@ MODULES = {
     "tests/test_metadata/test_v2.py": 300,
     "tests/test_metadata/test_v3.py": 300,
 }
+
+LEFT_OUT = (
+    "tests/test_array_stateful.py is left out: it drives zarr-python's own chunk grid, reads a private member of the "
+    "metadata after each step, and stores chunk sizes of 0. With a grid of blazarr's in its model and without the other two "
+    "it passed (40 examples of 30 steps)."
+)
 
 PYTEST = (
     "-m", "pytest", "-p", "stand_in", "-o", "addopts=", "-q", "--tb=no", "--no-header",
@@ -115,11 +120,20 @@ def run(module: str, seconds: int, tests: Path) -> None:
     environment = {**os.environ, "PYTHONPATH": str(HERE), "ZARR_TESTS_RESULT": str(file)}
     command = [sys.executable, *PYTEST, module]
     try:
-        subprocess.run(
-            command, cwd=tests, env=environment, timeout=seconds, capture_output=True, check=False
+        ended = subprocess.run(
+            command,
+            cwd=tests,
+            env=environment,
+            timeout=seconds,
+            capture_output=True,
+            text=True,
+            check=False,
         )
     except subprocess.TimeoutExpired:
         print(f"{module}: stopped after {seconds} s")
+        return
+    if not file.exists():
+        sys.exit(f"{module}: nothing ran\n{ended.stdout[-2000:]}{ended.stderr[-2000:]}")
 
 
 def result_of(module: str) -> Result:
@@ -180,6 +194,8 @@ def report(results: list[Result]) -> str:
         *table(results),
         "",
         *([f"Not run this time: {', '.join(absent)}.", ""] if absent else []),
+        LEFT_OUT,
+        "",
         "## Why tests fail",
         "",
         *explained(results),
