@@ -1,8 +1,8 @@
 """``blazarr.ans`` and its kin: compressors without a standard container, in blazarr's blocks.
 
 The bytes of a chunk are cut into blocks, each compressed alone, so that a GPU decodes many at once:
-``docs/design/gpu.md`` has the layout. snappy and deflate are decoded and encoded everywhere; ANS,
-Bitcomp, Cascaded and GDeflate by NVIDIA's nvCOMP on a GPU alone.
+``docs/design/gpu.md`` has the layout. snappy, deflate and GDeflate are decoded and encoded everywhere;
+ANS, Bitcomp and Cascaded by NVIDIA's nvCOMP on a GPU alone.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""``czarr.ans`` and its kin: nvCOMP's own container, as czarr writes it. Read on a GPU, not written."""
+"""``czarr.ans`` and its kin: nvCOMP's own container, as czarr writes it. Read, not written.
+
+The CPU reads snappy, deflate and GDeflate, a GPU all of them.
+"""
 
 from __future__ import annotations
 

@@ -6,7 +6,6 @@ from typing import Final
 
 # Names of format 3, and identifiers of format 2, with what to ``pip install`` for them.
 _V3: Final = {
-    "gdeflate": "zarrs",
     "gribberish": "gribberish",
     "imagecodecs_jetraw": "virtual-tiff",
     "imagecodecs_jpeg8": "virtual-tiff",

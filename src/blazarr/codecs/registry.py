@@ -41,6 +41,7 @@ _BUILT_IN: Final = {
     "transpose": "transpose:TransposeCodec",
     "vlen-bytes": "vlen:VLenBytesCodec",
     "vlen-utf8": "vlen:VLenUTF8Codec",
+    "zarrs.gdeflate": "gdeflate:PagedGDeflateCodec",
     "zarrs.squeeze": "reshape:SqueezeCodec",
     "zarrs.vlen": "zarrs_vlen:VLenCodec",
     "zfp": "zfp:ZfpCodec",
@@ -50,6 +51,7 @@ _BUILT_IN: Final = {
 # Spellings of other writers.
 _ALIASES: Final = {
     "endian": "bytes",
+    "gdeflate": "zarrs.gdeflate",
     "numcodecs.vlen-bytes": "vlen-bytes",
     "numcodecs.vlen-utf8": "vlen-utf8",
     "sharding": "sharding_indexed",

@@ -87,7 +87,8 @@ def test_what_no_cpu_decodes_comes_back_on_the_device(codec):
     out, report = made.read(np.s_[::-3, 7:])
     assert (out == data[::-3, 7:]).all()
     assert (report.retried, report.host_rows) == (0, 0)
-    with pytest.raises(UnsupportedError, match="only a GPU"):
+    # The CPU reads GDeflate, but not what stands in for it here.
+    with pytest.raises(CorruptError if codec == "gdeflate" else UnsupportedError):
         made.on_cpu()
 
 

@@ -9,6 +9,7 @@ use std::ops::Range;
 use serde::Deserialize;
 
 use super::deflate::{self, Format};
+use super::gdeflate;
 use super::support::{check_max, check_size, longer_by, resize, too_big};
 use super::{BytesCodec, CodecError, CodecErrorKind, Size};
 
@@ -54,6 +55,39 @@ impl Inner {
     pub fn from_name(name: &str) -> Option<Inner> {
         Inner::ALL.into_iter().find(|inner| inner.name() == name)
     }
+
+    /// Decodes one block into all of `dst`.
+    pub fn decode(self, src: &[u8], dst: &mut [u8]) -> Result<(), CodecError> {
+        match self {
+            Inner::Deflate => deflate::decode_exact(Format::Raw, src, dst),
+            Inner::Gdeflate => gdeflate::decode(src, dst),
+            Inner::Snappy => match snap::raw::Decoder::new().decompress(src, dst) {
+                Ok(made) if made == dst.len() => Ok(()),
+                _ => Err(CodecError::corrupt("snappy", "a block is damaged")),
+            },
+            Inner::Ans | Inner::Bitcomp | Inner::Cascaded => Err(self.only_on_devices("decodes")),
+        }
+    }
+
+    fn encode(self, src: &[u8]) -> Result<Vec<u8>, CodecError> {
+        match self {
+            Inner::Deflate => {
+                let mut out = Vec::new();
+                deflate::encode(Format::Raw, LEVEL, src, &mut out)?;
+                Ok(out)
+            }
+            Inner::Gdeflate => gdeflate::encode(LEVEL, src),
+            Inner::Snappy => snap::raw::Encoder::new()
+                .compress_vec(src)
+                .map_err(|_| too_big("snappy", src.len())),
+            Inner::Ans | Inner::Bitcomp | Inner::Cascaded => Err(self.only_on_devices("encodes")),
+        }
+    }
+
+    fn only_on_devices(self, does: &str) -> CodecError {
+        let what = format!("only a GPU {does} it; open the array with device=\"cuda\"");
+        CodecError::new(self.name(), CodecErrorKind::Unsupported, what)
+    }
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -90,33 +124,7 @@ impl Blocks {
             dst.copy_from_slice(src);
             return Ok(());
         }
-        match self.inner {
-            Inner::Deflate => deflate::decode_exact(Format::Raw, src, dst),
-            Inner::Snappy => match snap::raw::Decoder::new().decompress(src, dst) {
-                Ok(made) if made == dst.len() => Ok(()),
-                _ => Err(CodecError::corrupt("snappy", "a block is damaged")),
-            },
-            _ => Err(self.only_on_devices("decodes")),
-        }
-    }
-
-    fn encode_block(&self, src: &[u8]) -> Result<Vec<u8>, CodecError> {
-        match self.inner {
-            Inner::Deflate => {
-                let mut out = Vec::new();
-                deflate::encode(Format::Raw, LEVEL, src, &mut out)?;
-                Ok(out)
-            }
-            Inner::Snappy => snap::raw::Encoder::new()
-                .compress_vec(src)
-                .map_err(|_| too_big("snappy", src.len())),
-            _ => Err(self.only_on_devices("encodes")),
-        }
-    }
-
-    fn only_on_devices(&self, does: &str) -> CodecError {
-        let what = format!("only a GPU {does} it; open the array with device=\"cuda\"");
-        CodecError::new(self.name(), CodecErrorKind::Unsupported, what)
+        self.inner.decode(src, dst)
     }
 }
 
@@ -154,7 +162,7 @@ impl BytesCodec for Blocks {
     fn encode(&self, src: &[u8], out: &mut Vec<u8>) -> Result<(), CodecError> {
         let encoded = src
             .chunks(self.block)
-            .map(|block| self.encode_block(block))
+            .map(|block| self.inner.encode(block))
             .collect::<Result<Vec<_>, _>>()?;
         let parts: Vec<&[u8]> = encoded
             .iter()
@@ -251,9 +259,9 @@ mod tests {
 
     #[test]
     fn blocks_come_back() {
-        for inner in [Inner::Snappy, Inner::Deflate] {
-            for len in [0, 1, 63, 64, 65, 5000] {
-                let codec = Blocks::new(inner, 64).unwrap();
+        for inner in [Inner::Snappy, Inner::Deflate, Inner::Gdeflate] {
+            for (len, block) in [(0, 64), (1, 64), (63, 64), (64, 64), (65, 64), (5000, 512)] {
+                let codec = Blocks::new(inner, block).unwrap();
                 let (data, mut out) = (data(len), Vec::new());
                 codec.encode(&data, &mut out).unwrap();
                 assert!(out.len() <= codec.encoded_size(Size::Exact(len)).unwrap().max());

@@ -12,6 +12,7 @@ mod deflate;
 pub mod delta;
 mod element;
 pub mod fixedscaleoffset;
+pub mod gdeflate;
 pub mod gzip;
 pub mod lz4;
 pub mod native;

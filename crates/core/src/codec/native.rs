@@ -6,6 +6,7 @@
 //! Derived from what nvCOMP 5.3 and 6.0 write on the CPU; containers with checksums are not known.
 
 use super::blocks::{Block, Inner};
+use super::support::{check_max, check_size, compressed_bound, resize};
 use super::{BytesCodec, CodecError, CodecErrorKind, Size};
 
 const NAME: &str = "nvcomp";
@@ -19,40 +20,40 @@ pub struct Native {
     pub inner: Inner,
 }
 
-impl Native {
-    fn only_on_devices(self, does: &str) -> CodecError {
-        let what = format!("only a GPU {does} nvCOMP's container of {:?}", self.inner);
-        CodecError::new(NAME, CodecErrorKind::Unsupported, what)
-    }
-}
-
 impl BytesCodec for Native {
     fn name(&self) -> &str {
         NAME
     }
 
     fn encoded_size(&self, decoded: Size) -> Result<Size, CodecError> {
-        super::support::compressed_bound(NAME, decoded)
+        compressed_bound(NAME, decoded)
     }
 
-    fn decode_exact(&self, src: &[u8], _dst: &mut [u8]) -> Result<(), CodecError> {
-        blocks(src)?;
-        Err(self.only_on_devices("decodes"))
+    fn decode_exact(&self, src: &[u8], dst: &mut [u8]) -> Result<(), CodecError> {
+        let blocks = blocks(src)?;
+        check_size(NAME, dst.len(), decoded(&blocks))?;
+        for block in blocks {
+            self.inner
+                .decode(&src[block.encoded], &mut dst[block.decoded])?;
+        }
+        Ok(())
     }
 
-    fn decode_bounded(
-        &self,
-        src: &[u8],
-        _max: usize,
-        _out: &mut Vec<u8>,
-    ) -> Result<(), CodecError> {
-        self.decode_exact(src, &mut [])
+    fn decode_bounded(&self, src: &[u8], max: usize, out: &mut Vec<u8>) -> Result<(), CodecError> {
+        let size = decoded(&blocks(src)?);
+        check_max(NAME, max, size)?;
+        resize(NAME, out, size)?;
+        self.decode_exact(src, out)
     }
 
     fn encode(&self, _src: &[u8], _out: &mut Vec<u8>) -> Result<(), CodecError> {
         let what = "nvCOMP's container is read, not written; use blazarr's own codecs";
         Err(CodecError::new(NAME, CodecErrorKind::Unsupported, what))
     }
+}
+
+fn decoded(blocks: &[Block]) -> usize {
+    blocks.last().map_or(0, |block| block.decoded.end)
 }
 
 fn number(src: &[u8], at: usize) -> Option<u64> {

@@ -10,6 +10,7 @@ use super::blosc::{Blosc, Compressor, Filter};
 use super::checksum::{Algorithm, Checksum, Location};
 use super::delta::Delta;
 use super::fixedscaleoffset::{FixedScaleOffset, Scalar};
+use super::gdeflate::Pages;
 use super::gzip::Gzip;
 use super::lz4::Lz4;
 use super::native::Native;
@@ -47,6 +48,9 @@ pub enum StepSpec {
     },
     Nvcomp {
         codec: Inner,
+    },
+    Gdeflate {
+        level: i32,
     },
     Blosc {
         cname: Compressor,
@@ -137,6 +141,7 @@ impl StepSpec {
             StepSpec::Zlib { level } => Arc::new(Zlib::new(*level)?),
             StepSpec::Lz4 { acceleration } => Arc::new(Lz4::new(*acceleration)?),
             StepSpec::Blocks { codec, block, .. } => Arc::new(Blocks::new(*codec, *block)?),
+            StepSpec::Gdeflate { level } => Arc::new(Pages::new(*level)?),
             StepSpec::Nvcomp { codec } => Arc::new(Native { inner: *codec }),
             StepSpec::Blosc {
                 cname,
