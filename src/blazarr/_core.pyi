@@ -56,6 +56,7 @@ class LocalStore(KeyStore):
         *,
         fsync: bool = False,
         locking: Literal["flock", "none"] = "flock",
+        links: Literal["follow", "inside"] = "follow",
     ) -> Self: ...
 
 class MemoryStore(KeyStore):
@@ -76,6 +77,9 @@ class PyStore(Store):
 
 # Arrays.
 
+class Reading:
+    def cancel(self) -> None: ...
+
 class Array:
     def __new__(cls, spec: bytes, store: Store, externals: Sequence[Any]) -> Self: ...
     def read(
@@ -86,6 +90,15 @@ class Array:
         threads: int | None = None,
         missing_is_error: bool = False,
     ) -> int: ...
+    def start(
+        self,
+        selection: tuple[Sequence[Any], Sequence[Any]],
+        out: Any,
+        done: Callable[[Exception | None], Any],
+        *,
+        threads: int | None = None,
+        missing_is_error: bool = False,
+    ) -> Reading | None: ...
     def write(
         self,
         selection: tuple[Sequence[Any], Sequence[Any]],

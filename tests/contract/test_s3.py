@@ -3,19 +3,32 @@
 `go install github.com/versity/versitygw/cmd/versitygw@latest` installs it.
 """
 
+import importlib.util
 import itertools
 import shutil
 import socket
 import subprocess
 import time
+import zipfile
+from pathlib import Path
 from urllib.request import Request, urlopen
 
 import numpy as np
+import obstore.store
 import pytest
 
 import blazarr
 from blazarr.stores import store_from
 from blazarr.testing.store_contract import StoreContract
+
+# Tests are no package.
+_path = Path(__file__).parent / "test_published.py"
+_spec = importlib.util.spec_from_file_location("published", _path)
+published = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(published)
+Published, Contract = published.Published, published.Contract
+archive_of = published.archive_of
+
 
 GATEWAY = shutil.which("versitygw")
 NUMBERS = itertools.count()
@@ -88,6 +101,35 @@ class TestS3(StoreContract):
         test_no_update_is_lost = None  # moto looks at conditions first and writes later
 
 
+class TestObstore(TestS3):
+    @pytest.fixture
+    def store(self, make_bucket):
+        url, given = make_bucket(f"bucket{next(NUMBERS)}")
+        made = obstore.store.S3Store(
+            url.removeprefix("s3://"),
+            prefix="some/prefix",
+            endpoint=given["endpoint_url"],
+            access_key_id=given["key"],
+            secret_access_key=given["secret"],
+            region="us-east-1",
+            client_options={"allow_http": True},
+        )
+        return store_from(made)[0]
+
+
+class TestZip(Contract):
+    @pytest.fixture
+    def store(self, make_bucket):
+        url, storage_options = make_bucket(f"bucket{next(NUMBERS)}")
+        bucket = store_from(url, None, storage_options)[0]
+
+        def publish(values):
+            bucket.put("folder/a.zip", archive_of(values, zipfile.ZIP_STORED))
+            return store_from(f"{url}/folder/a.zip", None, storage_options)[0]
+
+        return Published(publish)
+
+
 def test_arrays_and_groups(make_bucket):
     url, storage_options = make_bucket(f"bucket{next(NUMBERS)}")
     values = np.arange(600).reshape(20, 30)
@@ -102,6 +144,30 @@ def test_arrays_and_groups(make_bucket):
     assert np.array_equal(again["a b/ü"][:], values)
     assert np.array_equal(again["a b/ü"][15:2:-4, 3:9], values[15:2:-4, 3:9])
     assert again["a b/ü"].attrs["unit"] == "m"
+
+
+def test_a_shard_that_was_replaced_is_looked_at_anew(make_bucket):
+    """Indexes are kept between reads, but no index of one version leads into another."""
+    url, storage_options = make_bucket(f"bucket{next(NUMBERS)}")
+    given = {"chunks": (128, 128), "shards": (1024, 1024), "storage_options": storage_options}
+    random = np.random.default_rng(0)
+    values = random.integers(0, 1 << 30, (1024, 1024), dtype="u4")
+    writer = blazarr.create_array(f"{url}/a", data=values, **given)
+    reader = blazarr.open_array(f"{url}/a", mode="r", storage_options=storage_options)
+    rows, columns = slice(100, 400, 7), slice(900, 1000)
+    for _ in range(2):
+        assert np.array_equal(reader[rows, columns], values[rows, columns])
+    # Another order of magnitude: other lengths, so that every inner chunk lies elsewhere.
+    for limit in (10, 1 << 20):
+        values = random.integers(0, limit, (1024, 1024), dtype="u4")
+        writer[:] = values
+        for _ in range(2):
+            assert np.array_equal(reader[rows, columns], values[rows, columns])
+    values[:128, :896] = 0
+    writer[:128, :896] = 0
+    assert np.array_equal(reader[rows, columns], values[rows, columns])
+    writer[:] = 0
+    assert not reader[rows, columns].any()
 
 
 def test_a_wrong_secret_is_no_empty_store(make_bucket):

@@ -10,20 +10,20 @@ use tokio::task::JoinSet;
 
 use crate::client::Client;
 use crate::runtime::runtime;
-use crate::store::CloudStore;
+use crate::store::tell;
 
 /// Requests of one read, given up when this goes.
-pub struct Questions<'s> {
-    store: &'s CloudStore,
+pub struct Questions {
+    name: Arc<str>,
     client: Arc<Client>,
     arrivals: Arc<Arrivals>,
     tasks: Mutex<JoinSet<()>>,
 }
 
-impl<'s> Questions<'s> {
-    pub fn new(store: &'s CloudStore, client: Arc<Client>, arrivals: &Arc<Arrivals>) -> Self {
+impl Questions {
+    pub fn new(name: &Arc<str>, client: Arc<Client>, arrivals: &Arc<Arrivals>) -> Self {
         Questions {
-            store,
+            name: Arc::clone(name),
             client,
             arrivals: Arc::clone(arrivals),
             tasks: Mutex::default(),
@@ -31,7 +31,7 @@ impl<'s> Questions<'s> {
     }
 }
 
-impl Asker for Questions<'_> {
+impl Asker for Questions {
     fn ask(&self, questions: Vec<(usize, Request)>) -> Result<()> {
         for (_, request) in &questions {
             Key::parse(&request.key)?;
@@ -40,7 +40,7 @@ impl Asker for Questions<'_> {
         let mut tasks = self.tasks.lock().unwrap_or_else(PoisonError::into_inner);
         while tasks.try_join_next().is_some() {}
         for (number, request) in questions {
-            let (client, name) = (Arc::clone(&self.client), Arc::clone(self.store.name()));
+            let (client, name) = (Arc::clone(&self.client), Arc::clone(&self.name));
             let promise = Promise {
                 number,
                 arrivals: Some(Arc::clone(&self.arrivals)),
@@ -48,15 +48,22 @@ impl Asker for Questions<'_> {
             let work = async move {
                 let found = client.get(&request.key, request.range).await;
                 let found = found.map_err(|e| e.at(&name, &request.key));
-                promise.keep(found.map(|value| value.map(|value| value.bytes)));
+                promise.keep(found.map(|value| value.map(|value| client.stamped(value))));
             };
             tasks.spawn_on(work, runtime);
         }
         Ok(())
     }
 
+    fn give_up(&self) {
+        self.tasks
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .abort_all();
+    }
+
     fn end(&self) -> Result<()> {
-        self.store.tell(&self.client)
+        tell(&self.name, &self.client)
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use blazarr_core::io::{ByteRange, resolve};
+use blazarr_core::io::{ByteRange, Stamp, resolve};
 use bytes::Bytes;
 use futures_util::StreamExt;
 use futures_util::stream::BoxStream;
@@ -17,10 +17,12 @@ use object_store::{
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
+use crate::buffers::Buffers;
 use crate::config::{Config, Kind};
 use crate::error::CloudError;
 use crate::http::Notices;
 use crate::range::asked;
+use crate::stamp::stamp_of;
 
 type Result<T> = std::result::Result<T, CloudError>;
 
@@ -44,6 +46,7 @@ pub struct Client {
     kind: Kind,
     prefix: String,
     permits: Semaphore,
+    buffers: Arc<Buffers>,
     deadline: Duration,
     pub notices: Arc<Notices>,
 }
@@ -56,6 +59,7 @@ impl Client {
             kind: config.kind()?,
             prefix: config.prefix.clone(),
             permits: Semaphore::new(config.requests.max(1)),
+            buffers: Arc::default(),
             deadline: config.deadline,
             notices,
         })
@@ -78,6 +82,16 @@ impl Client {
             }
         };
         found(self.in_time(work, &attempts).await)
+    }
+
+    /// A value's bytes, and the stamp of the object where the server's versions can be relied on: those of web servers
+    /// may differ from one machine of theirs to the next.
+    pub fn stamped(&self, value: Value) -> (Bytes, Option<Stamp>) {
+        let stamp = match self.kind {
+            Kind::Web => None,
+            Kind::S3 | Kind::Google | Kind::Azure => stamp_of(&value.version),
+        };
+        (value.bytes, stamp)
     }
 
     pub async fn put(&self, key: &str, bytes: Bytes, mode: PutMode) -> Result<UpdateVersion> {
@@ -212,13 +226,13 @@ impl Client {
         };
         let answer = self.store.get_opts(path, options).await?;
         let version = version(&answer.meta);
-        let bytes = body(answer).await?;
+        let bytes = body(answer, &self.buffers).await?;
         Ok(Value { bytes, version })
     }
 }
 
 /// All of a body, if it is as long as its head says.
-async fn body(answer: GetResult) -> Result<Bytes> {
+async fn body(answer: GetResult, buffers: &Arc<Buffers>) -> Result<Bytes> {
     let size = answer.range.end.saturating_sub(answer.range.start);
     let cut = || CloudError::Cut { attempts: 1 };
     let GetResultPayload::Stream(mut stream) = answer.payload;
@@ -228,11 +242,14 @@ async fn body(answer: GetResult) -> Result<Bytes> {
         if collected.is_empty() && piece.len() as u64 == size {
             return Ok(piece);
         }
+        if collected.is_empty() {
+            collected = buffers.take(size);
+        }
         reserve(&mut collected, piece.len(), size)?;
         collected.extend_from_slice(&piece);
     }
     match collected.len() as u64 == size {
-        true => Ok(Bytes::from(collected)),
+        true => Ok(buffers.lend(collected)),
         false => Err(cut()),
     }
 }

@@ -25,6 +25,24 @@ pub enum Kind {
     Web,
 }
 
+/// A cloud's store, built; the builders have the same methods, though no trait says so.
+macro_rules! cloud {
+    ($config:expr, $notices:expr, $builder:ty, $key:ty) => {{
+        let mut builder = <$builder>::from_env().with_url(&$config.url);
+        for (name, value) in &$config.options {
+            builder = builder.with_config(parsed::<$key>(name)?, value);
+        }
+        if let Some(source) = &$config.credentials {
+            builder = builder.with_credentials(Arc::new(Provider::new(Arc::clone(source))));
+        }
+        let builder = builder
+            .with_client_options($config.client_options()?)
+            .with_retry(never())
+            .with_http_connector($config.connector($notices));
+        builder.build().map(|store| Arc::new(store) as _)
+    }};
+}
+
 /// Everything that a store is made of.
 #[derive(Clone)]
 #[expect(missing_debug_implementations, reason = "options may be secrets")]
@@ -70,60 +88,12 @@ impl Config {
 
     pub fn build(&self, notices: &Arc<Notices>) -> Result<Arc<dyn ObjectStore>, CloudError> {
         let made: object_store::Result<Arc<dyn ObjectStore>> = match self.kind()? {
-            Kind::S3 => self.s3(notices)?.build().map(|store| Arc::new(store) as _),
-            Kind::Google => self
-                .google(notices)?
-                .build()
-                .map(|store| Arc::new(store) as _),
-            Kind::Azure => self
-                .azure(notices)?
-                .build()
-                .map(|store| Arc::new(store) as _),
+            Kind::S3 => cloud!(self, notices, AmazonS3Builder, AmazonS3ConfigKey),
+            Kind::Google => cloud!(self, notices, GoogleCloudStorageBuilder, GoogleConfigKey),
+            Kind::Azure => cloud!(self, notices, MicrosoftAzureBuilder, AzureConfigKey),
             Kind::Web => self.web(notices)?.build().map(|store| Arc::new(store) as _),
         };
         made.map_err(config_error)
-    }
-
-    fn s3(&self, notices: &Arc<Notices>) -> Result<AmazonS3Builder, CloudError> {
-        let mut builder = AmazonS3Builder::from_env().with_url(&self.url);
-        for (name, value) in &self.options {
-            builder = builder.with_config(parsed::<AmazonS3ConfigKey>(name)?, value);
-        }
-        if let Some(source) = &self.credentials {
-            builder = builder.with_credentials(Arc::new(Provider::new(Arc::clone(source))));
-        }
-        Ok(builder
-            .with_client_options(self.client_options()?)
-            .with_retry(never())
-            .with_http_connector(self.connector(notices)))
-    }
-
-    fn google(&self, notices: &Arc<Notices>) -> Result<GoogleCloudStorageBuilder, CloudError> {
-        let mut builder = GoogleCloudStorageBuilder::from_env().with_url(&self.url);
-        for (name, value) in &self.options {
-            builder = builder.with_config(parsed::<GoogleConfigKey>(name)?, value);
-        }
-        if let Some(source) = &self.credentials {
-            builder = builder.with_credentials(Arc::new(Provider::new(Arc::clone(source))));
-        }
-        Ok(builder
-            .with_client_options(self.client_options()?)
-            .with_retry(never())
-            .with_http_connector(self.connector(notices)))
-    }
-
-    fn azure(&self, notices: &Arc<Notices>) -> Result<MicrosoftAzureBuilder, CloudError> {
-        let mut builder = MicrosoftAzureBuilder::from_env().with_url(&self.url);
-        for (name, value) in &self.options {
-            builder = builder.with_config(parsed::<AzureConfigKey>(name)?, value);
-        }
-        if let Some(source) = &self.credentials {
-            builder = builder.with_credentials(Arc::new(Provider::new(Arc::clone(source))));
-        }
-        Ok(builder
-            .with_client_options(self.client_options()?)
-            .with_retry(never())
-            .with_http_connector(self.connector(notices)))
     }
 
     fn web(&self, notices: &Arc<Notices>) -> Result<HttpBuilder, CloudError> {

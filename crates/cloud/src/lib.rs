@@ -1,6 +1,7 @@
 //! Object stores and web servers as stores of the engine. Nothing here knows Python.
 
 mod asking;
+mod buffers;
 mod client;
 pub mod config;
 mod credentials;

@@ -9,10 +9,15 @@ use ring::digest::{Context, SHA256};
 /// A digest of what a server calls a version. Where it names none, the stamp is like no other.
 pub fn stamp(version: &UpdateVersion) -> Stamp {
     static UNNAMED: AtomicU64 = AtomicU64::new(0);
+    let unnamed = || Stamp([UNNAMED.fetch_add(1, Ordering::Relaxed), 0, 0, 0]);
+    stamp_of(version).unwrap_or_else(unnamed)
+}
+
+/// The same, or `None` where the server names no version.
+pub fn stamp_of(version: &UpdateVersion) -> Option<Stamp> {
     let UpdateVersion { e_tag, version } = version;
     if e_tag.is_none() && version.is_none() {
-        let number = UNNAMED.fetch_add(1, Ordering::Relaxed);
-        return Stamp([number, 0, 0, 0]);
+        return None;
     }
     let mut digest = Context::new(&SHA256);
     digest.update(e_tag.as_deref().unwrap_or_default().as_bytes());
@@ -22,7 +27,7 @@ pub fn stamp(version: &UpdateVersion) -> Stamp {
     for (word, bytes) in words.iter_mut().zip(digest.finish().as_ref().as_chunks().0) {
         *word = u64::from_le_bytes(*bytes);
     }
-    Stamp(words)
+    Some(Stamp(words))
 }
 
 #[cfg(test)]

@@ -83,10 +83,6 @@ impl CloudStore {
         mem::forget(made.replace((fork::epoch(), Arc::clone(client))));
     }
 
-    pub(crate) fn name(&self) -> &Arc<str> {
-        &self.name
-    }
-
     fn failed(&self, error: CloudError, key: &str) -> Error {
         error.at(&self.name, key)
     }
@@ -106,7 +102,7 @@ impl CloudStore {
             let tasks = Tasks(wanted.into_iter().map(one).collect());
             tasks.answers().await
         })?;
-        self.tell(&client)?;
+        tell(&self.name, &client)?;
         answers
             .into_iter()
             .zip(requests)
@@ -119,7 +115,7 @@ impl CloudStore {
         let client = self.client()?;
         let (asker, asked) = (Arc::clone(&client), key.clone());
         let answer = wait(async move { asker.get(&asked, range).await })?;
-        self.tell(&client)?;
+        tell(&self.name, &client)?;
         answer.map_err(|e| self.failed(e, &key))
     }
 
@@ -158,16 +154,6 @@ impl CloudStore {
         Ok(present)
     }
 
-    pub(crate) fn tell(&self, client: &Client) -> Result<()> {
-        if !client.notices.take_whole_values() {
-            return Ok(());
-        }
-        pool::warn(&format!(
-            "{} has no range requests: values are fetched whole where a part is wanted",
-            self.name
-        ))
-    }
-
     /// One try; whether it was this writer who was fast enough.
     fn try_edit(
         &self,
@@ -201,6 +187,16 @@ impl CloudStore {
             },
         }
     }
+}
+
+/// Tells the user what a client noticed of its server.
+pub fn tell(name: &str, client: &Client) -> Result<()> {
+    if !client.notices.take_whole_values() {
+        return Ok(());
+    }
+    pool::warn(&format!(
+        "{name} has no range requests: values are fetched whole where a part is wanted"
+    ))
 }
 
 /// Requests under way, which end with this.
@@ -261,8 +257,8 @@ impl Store for CloudStore {
         Some(self.config.requests.saturating_mul(4).max(1))
     }
 
-    fn asker(&self, arrivals: &Arc<Arrivals>) -> Result<Option<Box<dyn Asker + '_>>> {
-        let questions = Questions::new(self, self.client()?, arrivals);
+    fn asker(&self, arrivals: &Arc<Arrivals>) -> Result<Option<Box<dyn Asker>>> {
+        let questions = Questions::new(&self.name, self.client()?, arrivals);
         Ok(Some(Box::new(questions)))
     }
 

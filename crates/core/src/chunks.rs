@@ -17,6 +17,7 @@ use crate::io::part::InMemory;
 use crate::io::{ByteRange, Store};
 use crate::plan::{Job, Plan};
 use crate::pool::parallel_for;
+use crate::read::shard::Sought;
 use crate::read::{ALONE, Options, Reader};
 use crate::selection::{Pick, Selection};
 use crate::target::{Inner, Target};
@@ -179,7 +180,11 @@ pub fn inner_ranges(
         missing_is_error: false,
     };
     let reader = Reader::new(array, &nowhere, options);
-    let wanted = reader.locate(&target, sharding, &inner, &index, u64::MAX, fills)?;
+    let sought = Sought {
+        numbers: 0..inner.plan.jobs(),
+        fills,
+    };
+    let wanted = reader.locate(&target, sharding, &inner, &index, u64::MAX, sought)?;
     Ok(wanted.iter().map(|at| (at.offset, at.len)).collect())
 }
 

@@ -11,6 +11,7 @@
 
 use std::any::Any;
 use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
@@ -31,6 +32,9 @@ const WAKE: usize = 2;
 /// As much as a program's first thread commonly has: codecs and stores of the user's run here too,
 /// and an interpreter counts on that much before it notices endless recursion.
 const STACK: usize = 8 << 20;
+
+/// Work that nobody waits for.
+pub type Task = Box<dyn FnOnce() + Send>;
 
 type Body<'a> = &'a (dyn Fn(usize) -> Result<()> + Sync);
 
@@ -112,6 +116,11 @@ pub fn parallel_for(n: usize, max_threads: usize, body: Body<'_>) -> Result<()> 
         job.wait_for_others(mine);
     }
     job.outcome()
+}
+
+/// Has `task` run by a worker, after those that were handed over before.
+pub fn hand_over(task: Task) {
+    Pool::get().hand_over(task);
 }
 
 struct Job {
@@ -258,6 +267,7 @@ struct Pool {
 #[derive(Default)]
 struct State {
     jobs: Vec<Arc<Job>>,
+    tasks: VecDeque<Task>,
     workers: usize,
     sleeping: usize,
     /// Threads at work, callers included.
@@ -304,6 +314,21 @@ impl Pool {
         self.wake(state);
     }
 
+    fn hand_over(&'static self, task: Task) {
+        let mut state = lock(&self.state);
+        state.tasks.push_back(task);
+        if state.sleeping == 0 && state.workers < threads() && self.start_worker().is_ok() {
+            state.workers += 1;
+        }
+        if state.workers > 0 {
+            return self.wake(state);
+        }
+        // The process may have no more threads.
+        let task = state.tasks.pop_back();
+        drop(state);
+        task.into_iter().for_each(|task| task());
+    }
+
     /// Takes the job back.
     fn withdraw(&self, job: &Arc<Job>) {
         if self.epoch != fork::epoch() {
@@ -325,7 +350,8 @@ impl Pool {
         let wanted = if room == 0 {
             0
         } else {
-            state.jobs.iter().map(|job| job.wanted()).sum()
+            let helpers: usize = state.jobs.iter().map(|job| job.wanted()).sum();
+            helpers + state.tasks.len()
         };
         drop(state);
         for _ in 0..room.min(wanted) {
@@ -346,7 +372,14 @@ impl Pool {
         block_signals();
         let mut state = lock(&self.state);
         loop {
-            if let Some(job) = state.join() {
+            // Who makes a call works on it; tasks have nobody but workers.
+            if let Some(task) = state.begin() {
+                self.wake(state);
+                // Whoever hands something over deals with its panics.
+                let _ = catch_unwind(AssertUnwindSafe(task));
+                state = lock(&self.state);
+                state.running -= 1;
+            } else if let Some(job) = state.join() {
                 self.wake(state);
                 job.help();
                 state = lock(&self.state);
@@ -364,6 +397,16 @@ impl Pool {
 }
 
 impl State {
+    /// The oldest task; none where the budget is spent.
+    fn begin(&mut self) -> Option<Task> {
+        if self.running >= threads() {
+            return None;
+        }
+        let task = self.tasks.pop_front()?;
+        self.running += 1;
+        Some(task)
+    }
+
     /// The youngest job that wants a helper; none where the budget is spent.
     fn join(&mut self) -> Option<Arc<Job>> {
         if self.running >= threads() {
@@ -405,7 +448,8 @@ fn cancelled() -> Error {
     Error::Internal("cancelled, since another part of the same call failed".to_owned())
 }
 
-fn message(panic: &(dyn Any + Send)) -> String {
+/// What a panic says.
+pub(crate) fn message(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().map(|s| (*s).to_owned());
     let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
     format!(

@@ -15,7 +15,7 @@ const CACHE_BYTES: usize = 32 << 20;
 const ABSENT: u64 = u64::MAX;
 
 /// Where each inner chunk of a shard lies: offset and length, in C order of the stored axes.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Index {
     entries: Vec<(u64, u64)>,
 }
@@ -63,6 +63,11 @@ impl InnerGrid {
         byte_count(self.counts.iter().copied(), 1)
             .filter(|&n| n <= isize::MAX as usize / 16)
             .ok_or_else(|| Error::Spec("the shard has more inner chunks than memory".into()))
+    }
+
+    /// How many inner chunks lie in the array.
+    pub fn present(&self) -> u64 {
+        self.axes.iter().map(Axis::count).product()
     }
 
     /// Inner chunks along each stored axis.
@@ -233,23 +238,34 @@ impl IndexCache {
         let Some(stamp) = stamp else {
             return read().map(Arc::new);
         };
-        // Never wait: a fork may have left this lock held for ever, and reading again is cheap.
-        if let Ok(state) = self.state.try_lock() {
-            match state.indexes.get(key) {
-                Some((known, index)) if *known == stamp => return Ok(index.clone()),
-                _ => {}
-            }
+        match self.known(key) {
+            Some((known, index)) if known == stamp => return Ok(index),
+            _ => {}
         }
         let index = Arc::new(read()?);
-        if let Ok(mut state) = self.state.try_lock() {
-            if state.bytes + index.bytes() > CACHE_BYTES {
-                state.indexes.clear();
-                state.bytes = 0;
-            }
-            let bytes = index.bytes();
-            let old = state.indexes.insert(key.to_owned(), (stamp, index.clone()));
-            state.bytes = state.bytes + bytes - old.map_or(0, |(_, old)| old.bytes());
-        }
+        self.keep(key, stamp, &index);
         Ok(index)
+    }
+
+    /// The cached index of some version of `key`.
+    pub fn known(&self, key: &str) -> Option<(Stamp, Arc<Index>)> {
+        // Never wait: a fork may have left this lock held for ever, and reading again is cheap.
+        self.state.try_lock().ok()?.indexes.get(key).cloned()
+    }
+
+    /// Caches the index of this version of `key`.
+    pub fn keep(&self, key: &str, stamp: Stamp, index: &Arc<Index>) {
+        let Ok(mut state) = self.state.try_lock() else {
+            return;
+        };
+        if state.bytes + index.bytes() > CACHE_BYTES {
+            state.indexes.clear();
+            state.bytes = 0;
+        }
+        let bytes = index.bytes();
+        let old = state
+            .indexes
+            .insert(key.to_owned(), (stamp, Arc::clone(index)));
+        state.bytes = state.bytes + bytes - old.map_or(0, |(_, old)| old.bytes());
     }
 }

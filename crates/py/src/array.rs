@@ -3,6 +3,8 @@
 use std::sync::Arc;
 
 use blazarr_core::codec::BytesCodec;
+use blazarr_core::error::Result;
+use blazarr_core::read::pending::{Memory, Pending, start};
 use blazarr_core::selection::{Pick, Selection};
 use blazarr_core::table::Table;
 use blazarr_core::view::View;
@@ -20,7 +22,7 @@ use crate::stores::Store;
 #[pyclass(frozen, module = "blazarr._core")]
 #[derive(Debug)]
 pub struct Array {
-    pub inner: array::Array,
+    pub inner: Arc<array::Array>,
     pub store: Arc<dyn blazarr_core::io::Store>,
 }
 
@@ -38,7 +40,7 @@ impl Array {
         }
         let inner = array::Array::parse(spec, &steps).map_err(to_py)?;
         Ok(Array {
-            inner,
+            inner: Arc::new(inner),
             store: store.inner.clone(),
         })
     }
@@ -65,6 +67,41 @@ impl Array {
             read::read(&self.inner, &*self.store, &selection, &view, options)
                 .map(|report| report.missing)
         })
+    }
+
+    /// Begins to read `selection` into `out` and calls `done` at the end, from another thread, with None or an error.
+    /// None where the store's answers have to be waited for.
+    #[pyo3(signature = (selection, out, done, *, threads=None, missing_is_error=false))]
+    fn start(
+        &self,
+        py: Python<'_>,
+        selection: &Bound<'_, PyAny>,
+        out: &Bound<'_, PyAny>,
+        done: Py<PyAny>,
+        threads: Option<usize>,
+        missing_is_error: bool,
+    ) -> PyResult<Option<Reading>> {
+        let selection = selection::parse(selection)?;
+        let buffer = Strided::writable(out, &counts(&selection), self.inner.item, "out")?;
+        let options = read::Options {
+            threads: threads.unwrap_or_else(pool::threads),
+            missing_is_error,
+        };
+        // SAFETY: the buffer is writable, lives as long as the memory that is made of it, and was checked to have the
+        // selection's shape.
+        let out = unsafe { View::new(buffer.base(), buffer.strides()) };
+        let memory = Memory {
+            out,
+            owner: Box::new(buffer) as Box<dyn Send + Sync>,
+        };
+        let done = Box::new(move |outcome: Result<read::Report>| {
+            // Where the interpreter or the event loop has ended, nobody wants to know.
+            let _ = Python::try_attach(|py| done.call1(py, (outcome.err().map(to_py),)));
+        });
+        let started = detached(py, || {
+            start(&self.inner, &self.store, &selection, memory, options, done)
+        })?;
+        Ok(started.map(Reading))
     }
 
     /// Writes `value`, an array of the selection's flat shape, to `selection`.
@@ -132,10 +169,27 @@ impl Array {
     }
 }
 
+/// A read under way, given up when this goes.
+#[pyclass(frozen, module = "blazarr._core")]
+#[derive(Debug)]
+struct Reading(Arc<Pending>);
+
+#[pymethods]
+impl Reading {
+    /// Gives the read up, whose end nobody hears of then.
+    fn cancel(&self, py: Python<'_>) -> PyResult<()> {
+        detached(py, || {
+            self.0.cancel();
+            Ok(())
+        })
+    }
+}
+
 fn counts(selection: &Selection) -> Vec<u64> {
     selection.picks.iter().map(Pick::count).collect()
 }
 
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<Reading>()?;
     module.add_class::<Array>()
 }

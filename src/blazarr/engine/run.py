@@ -35,6 +35,9 @@ class Engine(Protocol):
     def read(self, selection: Selection, out: AnyArray) -> None:
         """Read a selection into an array of its result shape and the native data type."""
 
+    async def read_async(self, selection: Selection, out: AnyArray) -> None:
+        """Do the same while the event loop does other things; a cancelled read asks no more."""
+
     def write(self, selection: Selection, value: AnyArray) -> None:
         """Write an array of a selection's flat shape and the native data type."""
 
@@ -112,6 +115,51 @@ class _NativeEngine:
             error.locate(self._store)
             raise
 
+    async def read_async(self, selection: Selection, out: AnyArray) -> None:
+        import asyncio
+
+        flat = out
+        if out.shape != selection.flat_shape:
+            flat = np.empty(selection.flat_shape, out.dtype)
+        if not await self._overlapped(selection, flat):
+            # A store whose answers have to be waited for.
+            await asyncio.to_thread(self.read, selection, flat)
+        if flat is not out:
+            out[...] = flat.reshape(out.shape)
+
+    async def _overlapped(self, selection: Selection, out: AnyArray) -> bool:
+        """Read without a thread that waits, if the store can do that."""
+        import asyncio
+
+        loop = asyncio.get_running_loop()
+        done = loop.create_future()
+
+        def end(error: Exception | None) -> None:
+            if not done.done():
+                done.set_result(error)
+
+        def tell(error: Exception | None) -> None:
+            loop.call_soon_threadsafe(end, error)
+
+        reading = self._array.start(
+            selection.core(),
+            out if self._view is None else out.view(self._view),
+            tell,
+            threads=settings.get("threading.max_workers"),
+            missing_is_error=self._missing_is_error,
+        )
+        if reading is None:
+            return False
+        try:
+            error = await done
+        finally:
+            reading.cancel()
+        if isinstance(error, BlazarrError):
+            error.locate(self._store)
+        if error is not None:
+            raise error
+        return True
+
     def write(self, selection: Selection, value: AnyArray) -> None:
         try:
             self._array.write(
@@ -157,6 +205,12 @@ class _ObjectEngine:
         table = self._chain.table()
         handles = np.empty(out.shape, HANDLE)
         self._handles(table).read(selection, handles)
+        out[...] = table.take(handles)
+
+    async def read_async(self, selection: Selection, out: AnyArray) -> None:
+        table = self._chain.table()
+        handles = np.empty(out.shape, HANDLE)
+        await self._handles(table).read_async(selection, handles)
         out[...] = table.take(handles)
 
     def write(self, selection: Selection, value: AnyArray) -> None:

@@ -22,9 +22,9 @@ from blazarr.nodes.attributes import Attributes, Change
 from blazarr.nodes.described import Described
 from blazarr.nodes.lazy import LazyArray
 from blazarr.nodes.location import StorePath
+from blazarr.nodes.reading import Reading
 from blazarr.nodes.selectable import Selectable
 from blazarr.nodes.state import ArrayState
-from blazarr.nodes.values import AnyArray
 
 if TYPE_CHECKING:
     from blazarr.cuda.array import CudaArray
@@ -213,34 +213,16 @@ class Array(Described, Selectable):
         return plan if counts is None else plan.in_shards(counts)
 
     def _get(self, selection: Selection, fields: Fields | None = None, out: Any = None) -> Any:
-        if fields is not None or out is not None:
-            return self._get_into(selection, fields, out)
-        result = self._read(selection)
-        return result[()] if selection.scalar else result
-
-    def _read(self, selection: Selection) -> AnyArray:
         state = self._state
+        if fields is not None or out is not None:
+            reading = Reading(state, selection, fields, out)
+            state.engine.read(selection, reading.into)
+            return reading.result()
         result = np.empty(selection.result_shape, state.native, state.order)
         state.engine.read(selection, result)
-        return result if state.native is state.dtype else values.in_order(result, state.dtype)
-
-    def _get_into(self, selection: Selection, fields: Fields | None, out: Any) -> Any:
-        state = self._state
-        dtype = field_dtype(fields, state.dtype)
-        target = (
-            None if out is None else values.destination(out, selection.result_shape + dtype.shape)
-        )
-        if fields is None and target is not None and target.dtype == state.native:
-            state.engine.read(selection, target)
-            return out
-        result = self._read(selection)
-        if fields is not None:
-            # A field that is an array brings its axes with it.
-            result = result[fields].astype(dtype.base, copy=False)
-        if target is None:
-            return result[()] if selection.scalar else result
-        np.copyto(target, result, casting="same_kind")
-        return out
+        if state.native is not state.dtype:
+            result = values.in_order(result, state.dtype)
+        return result[()] if selection.scalar else result
 
     def _set(self, selection: Selection, value: Any, fields: Fields | None = None) -> None:
         self.store_path.require_writable()

@@ -1,7 +1,8 @@
 """`AsyncArray` and `AsyncGroup`: the same nodes for ``async`` code.
 
 There is one implementation, the synchronous one. A facade runs its methods in a thread, so the
-event loop stays free while chunks are fetched and decoded.
+event loop stays free. Reads of an array do without: where the store is a server, no thread waits
+for its answers.
 """
 
 from __future__ import annotations
@@ -10,6 +11,15 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from functools import wraps
 from types import GenericAlias
 from typing import TYPE_CHECKING, Any
+
+from blazarr.indexing import Selection, parse_getitem, pop_fields
+from blazarr.indexing.fields import Fields
+from blazarr.nodes.accessors import Accessor
+from blazarr.nodes.reading import Reading
+from blazarr.nodes.selectable import Selectable
+
+if TYPE_CHECKING:
+    from blazarr.nodes.array import Array
 
 
 class _Facade:
@@ -31,13 +41,39 @@ class _Facade:
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.node,)
 
-    async def getitem(self, selection: Any, *, prototype: Any = None) -> Any:
-        """Read what brackets would read."""
-        return await in_thread(self.node.__getitem__, selection)
-
     async def setitem(self, selection: Any, value: Any, prototype: Any = None) -> None:
         """Write what an assignment to brackets would write."""
         await in_thread(self.node.__setitem__, selection, value)
+
+
+class _Reads(Selectable):
+    """An array whose reads are coroutines."""
+
+    __slots__ = ("_state",)
+
+    def __init__(self, array: Array) -> None:
+        self._state = array._state  # noqa: SLF001 - a part of the array
+
+    async def _get(
+        self, selection: Selection, fields: Fields | None = None, out: Any = None
+    ) -> Any:
+        reading = Reading(self._state, selection, fields, out)
+        await self._state.engine.read_async(selection, reading.into)
+        return reading.result()
+
+    async def read(self, selection: Any, out: Any = None) -> Any:
+        fields, key = pop_fields(selection)
+        return await self._get(parse_getitem(key, self._state.shape), fields, out)
+
+
+class _Brackets(_Facade):
+    """An accessor of an array."""
+
+    __slots__ = ()
+
+    async def getitem(self, selection: Any, *, prototype: Any = None) -> Any:
+        """Read what brackets would read."""
+        return await Accessor(_Reads(self.node.array), self.node.parse)[selection]
 
 
 class AsyncNode(_Facade):
@@ -49,6 +85,8 @@ class AsyncNode(_Facade):
     iterators: frozenset[str] = frozenset()
     # Properties of the node that read the store, so they are methods here.
     reading: frozenset[str] = frozenset()
+    # Methods that read chunks.
+    overlapped: frozenset[str] = frozenset()
     # What reads and writes nothing, so it isn't awaited.
     immediate: frozenset[str] = frozenset({"from_dict", "with_config"})
 
@@ -71,6 +109,8 @@ class AsyncNode(_Facade):
             return staticmethod(at_once(function) if name in cls.immediate else awaited(function))
         if name in cls.immediate:
             return _of_node(at_once(member))
+        if name in cls.overlapped:
+            return _overlapped(name, member)
         if name in cls.reading:
             return _of_node(awaited(member.fget))
         if not callable(member):
@@ -88,6 +128,16 @@ def _of_node(function: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
+def _overlapped(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a method of `_Reads` as one of the facade."""
+
+    @wraps(method)
+    async def call(facade: _Facade, *args: Any, **kwargs: Any) -> Any:
+        return await getattr(_Reads(facade.node), name)(*args, **kwargs)
+
+    return call
+
+
 class AsyncArray(AsyncNode):
     """An `Array` whose methods are awaited."""
 
@@ -95,15 +145,39 @@ class AsyncArray(AsyncNode):
     reading = frozenset({"nchunks_initialized"})
     __class_getitem__: Any = classmethod(GenericAlias)
 
-    @property
-    def oindex(self) -> _Facade:
-        """Orthogonal selection: ``await array.oindex.getitem(key)``."""
-        return _Facade(self.node.oindex)
+    overlapped = frozenset(name for name in vars(Selectable) if name.startswith("get_"))
+
+    async def getitem(self, selection: Any, *, prototype: Any = None) -> Any:
+        """Read what brackets would read."""
+        return await _Reads(self.node).read(selection)
+
+    async def read(
+        self,
+        selection: Any = ...,
+        *,
+        device: str | None = None,
+        out: Any = None,
+        stream: Any = None,
+    ) -> Any:
+        """Return a selection, on the CPU or on a GPU; see `Array.read`."""
+        if device is None:
+            return await _Reads(self.node).read(selection, out)
+        return await in_thread(self.node.read, selection, device=device, out=out, stream=stream)
 
     @property
-    def vindex(self) -> _Facade:
+    def oindex(self) -> _Brackets:
+        """Orthogonal selection: ``await array.oindex.getitem(key)``."""
+        return _Brackets(self.node.oindex)
+
+    @property
+    def vindex(self) -> _Brackets:
         """Points and masks: ``await array.vindex.getitem(key)``."""
-        return _Facade(self.node.vindex)
+        return _Brackets(self.node.vindex)
+
+    @property
+    def blocks(self) -> _Brackets:
+        """Whole chunks: ``await array.blocks.getitem(key)``."""
+        return _Brackets(self.node.blocks)
 
 
 class AsyncGroup(AsyncNode):
@@ -124,7 +198,7 @@ class AsyncGroup(AsyncNode):
         }
     )
 
-    async def getitem(self, key: str) -> Any:  # type: ignore[override]
+    async def getitem(self, key: str) -> Any:
         """Return a member."""
         return await in_thread(self.node.__getitem__, key)
 

@@ -10,7 +10,7 @@ from enum import Enum
 from pathlib import Path
 from typing import Final, NamedTuple, Self, TypeAlias
 
-from blazarr.errors import ReadOnlyError, UnsupportedError
+from blazarr.errors import NotFoundError, ReadOnlyError, UnsupportedError
 
 
 class Expect(Enum):
@@ -164,6 +164,36 @@ class Store(ABC):
         """Return the size of a value; None where the key does not exist."""
         found = self.get(key)
         return None if found is None else len(found[0])
+
+    def exists(self, key: str) -> bool:
+        """Whether there is a value under a key."""
+        return self.size(key) is not None
+
+    def getsize(self, key: str) -> int:
+        """Return the size of a value in bytes.
+
+        Parameters
+        ----------
+        key
+            The key.
+
+        Raises
+        ------
+        NotFoundError
+            There is no such key.
+        """
+        size = self.size(key)
+        if size is None:
+            raise NotFoundError(f"{self} has no {key!r}", store=str(self), key=key)
+        return size
+
+    def getsize_prefix(self, prefix: str) -> int:
+        """Return the bytes of all values whose keys begin with a prefix."""
+        return sum(size for page in self.list(prefix) for _, size in page)
+
+    def delete_dir(self, prefix: str = "") -> None:
+        """Do what `delete_folder` does, under zarr-python's name."""
+        self.delete_folder(prefix)
 
     def delete_folder(self, folder: str = "") -> None:
         """Delete every key in a folder and below."""

@@ -15,8 +15,7 @@ from blazarr.stores.keyed import KeyedStore
 class LocalStore(KeyedStore):
     """A folder of files: every key is a path below the root.
 
-    The folder is looked up at each call and made at the first write. Symbolic links are followed.
-    Writers lock each key through a file beside it that ends in ``.__lock``; a killed writer may
+    The folder is looked up at each call and made at the first write. Writers lock each key through a file beside it that ends in ``.__lock``; a killed writer may
     leave one, which listings ignore and the next writer of the key uses.
 
     Parameters
@@ -30,6 +29,9 @@ class LocalStore(KeyedStore):
     locking
         ``"none"`` is for file systems without locks, where you promise that no two writers change
         the same chunk at a time.
+    links
+        Which symbolic links are followed: ``"follow"`` is all of them, ``"inside"`` those that stay
+        below the root. A key whose links lead out is an error then, and listings leave it out.
     """
 
     def __init__(
@@ -39,16 +41,22 @@ class LocalStore(KeyedStore):
         read_only: bool = False,
         durability: Literal["system", "fsync"] = "system",
         locking: Literal["flock", "none"] = "flock",
+        links: Literal["follow", "inside"] = "follow",
     ) -> None:
         if not isinstance(root, str | os.PathLike):
             raise TypeError(f"root is a str or a path, not {type(root).__name__}")
         if durability not in {"system", "fsync"}:
             raise ValueError(f"durability is 'system' or 'fsync', not {durability!r}")
+        if links not in {"follow", "inside"}:
+            raise ValueError(f"links is 'follow' or 'inside', not {links!r}")
         self._root = os.path.abspath(os.fspath(root))  # noqa: PTH100 - without following links
         self.durability = durability
         self.locking = locking
+        self.links = links
         self._read_only = read_only
-        self.values = _core.LocalStore(self._root, fsync=durability == "fsync", locking=locking)
+        self.values = _core.LocalStore(
+            self._root, fsync=durability == "fsync", locking=locking, links=links
+        )
 
     @cached_property
     def root(self) -> Path:
@@ -75,11 +83,15 @@ class LocalStore(KeyedStore):
         if read_only == self._read_only:
             return self
         return LocalStore(
-            self._root, read_only=read_only, durability=self.durability, locking=self.locking
+            self._root,
+            read_only=read_only,
+            durability=self.durability,
+            locking=self.locking,
+            links=self.links,
         )
 
     def _state(self) -> tuple[Any, ...]:
-        return self._root, self._read_only, self.durability, self.locking
+        return self._root, self._read_only, self.durability, self.locking, self.links
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _restore, self._state()
@@ -102,5 +114,8 @@ def _restore(
     read_only: bool,
     durability: Literal["system", "fsync"],
     locking: Literal["flock", "none"],
+    links: Literal["follow", "inside"],
 ) -> LocalStore:
-    return LocalStore(root, read_only=read_only, durability=durability, locking=locking)
+    return LocalStore(
+        root, read_only=read_only, durability=durability, locking=locking, links=links
+    )

@@ -37,6 +37,21 @@ class ObjectStore(KeyedStore):
     ) -> None:
         self._open(_server(store, dict(storage_options or {})), read_only)
 
+    @classmethod
+    def of_server(cls, server: Server, read_only: bool = False) -> ObjectStore:
+        """Return the store of a server.
+
+        Parameters
+        ----------
+        server
+            The server.
+        read_only
+            Refuse every change.
+        """
+        store = cls.__new__(cls)
+        store._open(server, read_only)  # noqa: SLF001 - it is this very class
+        return store
+
     def _open(self, server: Server, read_only: bool) -> None:
         self.server = server
         self._read_only = read_only or server.is_web
@@ -82,7 +97,7 @@ class ObjectStore(KeyedStore):
         """Return this store, or one over the same data, that refuses changes or does not."""
         if read_only == self._read_only:
             return self
-        return _restore(self.server, read_only)
+        return ObjectStore.of_server(self.server, read_only)
 
     def _require_listing(self) -> None:
         if self.server.is_web:
@@ -93,7 +108,7 @@ class ObjectStore(KeyedStore):
             )
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restore, (self.server, self._read_only)
+        return ObjectStore.of_server, (self.server, self._read_only)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, ObjectStore) and (self.server, self._read_only) == (
@@ -124,9 +139,3 @@ def _connected(server: Server) -> _core.CloudStore:
         return _core.CloudStore(server.url, server.prefix, server.settings(), server.credentials())
     except ValueError as error:
         raise BlazarrError(f"{server}: {error}", argument="storage_options") from error
-
-
-def _restore(server: Server, read_only: bool) -> ObjectStore:
-    store = ObjectStore.__new__(ObjectStore)
-    store._open(server, read_only)  # noqa: SLF001 - it is this very class
-    return store

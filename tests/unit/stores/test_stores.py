@@ -5,7 +5,7 @@ import pickle
 import pytest
 
 import blazarr
-from blazarr.errors import BlazarrError, ConflictError, ReadOnlyError, StoreError
+from blazarr.errors import BlazarrError, ConflictError, NotFoundError, ReadOnlyError, StoreError
 from blazarr.stores import LocalStore, MemoryStore, PrefixStore, ReadOnlyStore, WrapperStore
 from blazarr.stores.logged import LoggingStore
 
@@ -123,3 +123,31 @@ def test_nothing_goes_around_a_wrapper(tmp_path):
     assert store.get("a")[0] == b"TEXT"
     assert store.capabilities.local_path is None
     assert store.with_read_only().get("a")[0] == b"TEXT"
+
+
+def test_metrics_of_a_logged_store():
+    store = LoggingStore(MemoryStore())
+    array = blazarr.create_array(store, shape=(6,), chunks=(3,), dtype="u1", compressors=None)
+    array[:] = 1
+    written = store.metrics["put"]
+    assert (written.calls, written.failed) == (3, 0)
+    assert written.bytes == 6 + store.size("zarr.json")
+    assert list(array[:]) == [1] * 6
+    assert store.metrics["get_many"].bytes == 6
+    with pytest.raises(BlazarrError):
+        store.put("../a", b"123")
+    assert (store.metrics["put"].calls, store.metrics["put"].failed) == (4, 1)
+    assert store.metrics["put"].bytes == written.bytes
+    assert store.metrics["put"].seconds > written.seconds
+
+
+def test_sizes_by_the_names_of_zarr_python():
+    store = MemoryStore({"a/b": b"123", "a/c": b"4", "d": b""})
+    assert store.exists("d")
+    assert not store.exists("a")
+    assert store.getsize("a/b") == 3
+    assert store.getsize_prefix("a/") == 4
+    with pytest.raises(NotFoundError, match="nope"):
+        store.getsize("nope")
+    store.delete_dir("a")
+    assert list(store.keys()) == ["d"]

@@ -1,25 +1,29 @@
 //! Where the answers of a store come in that answers later.
 
 use std::collections::VecDeque;
+use std::fmt;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
 
-use super::{Request, Store};
+use super::{Request, Stamp, Store};
 use crate::error::{Error, Result};
 use crate::pool;
 
 /// How often a waiting thread looks for an interrupt.
 const INTERRUPT_EVERY: Duration = Duration::from_millis(40);
 
-/// What a store found: the bytes, or that there is no such key.
-pub type Answer = Result<Option<Bytes>>;
+/// What a store found: the bytes and, where it has one, the stamp of the object; or that there is no such key.
+pub type Answer = Result<Option<(Bytes, Option<Stamp>)>>;
 
 /// Asks a store. Dropping it gives up what is not answered yet.
 pub trait Asker: Send + Sync {
     /// Asks for more; each answer comes with the number of its question.
     fn ask(&self, questions: Vec<(usize, Request)>) -> Result<()>;
+
+    /// Gives up what is not answered yet.
+    fn give_up(&self) {}
 
     /// Called once all answers were dealt with.
     fn end(&self) -> Result<()> {
@@ -27,11 +31,21 @@ pub trait Asker: Send + Sync {
     }
 }
 
+/// Called for each answer, by whoever brings it; must not wait.
+pub type Listener = Box<dyn Fn() + Send + Sync>;
+
 /// Answers in the order in which they come, and how many are to come.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct Arrivals {
     state: Mutex<State>,
     changed: Condvar,
+    listener: Option<Listener>,
+}
+
+impl fmt::Debug for Arrivals {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Arrivals").finish_non_exhaustive()
+    }
 }
 
 #[derive(Debug, Default)]
@@ -42,6 +56,14 @@ struct State {
 }
 
 impl Arrivals {
+    /// Answers that somebody is told of instead of waiting for them.
+    pub fn heard_by(listener: Listener) -> Arrivals {
+        Arrivals {
+            listener: Some(listener),
+            ..Arrivals::default()
+        }
+    }
+
     /// Says that there will be `count` more answers.
     pub fn expect(&self, count: usize) {
         self.lock().open += count;
@@ -50,16 +72,26 @@ impl Arrivals {
     /// Hands an answer over.
     pub fn deliver(&self, number: usize, answer: Answer) {
         self.lock().answers.push_back((number, answer));
-        self.changed.notify_one();
+        match &self.listener {
+            Some(listener) => listener(),
+            None => self.changed.notify_one(),
+        }
     }
 
-    /// Says that one answer was dealt with, and whatever further questions it led to are expected.
-    pub fn settle(&self) {
+    /// Says that one answer was dealt with, and whatever further questions it led to are expected. Whether it was the
+    /// last.
+    pub fn settle(&self) -> bool {
         let mut state = self.lock();
         state.open = state.open.saturating_sub(1);
         if state.open == 0 {
             self.changed.notify_all();
         }
+        state.open == 0
+    }
+
+    /// An answer that has come.
+    pub fn take(&self) -> Option<(usize, Answer)> {
+        self.lock().answers.pop_front()
     }
 
     /// Waits for an answer, open to interrupts; `None` once all were dealt with.
@@ -105,7 +137,8 @@ impl Asker for InBatches<'_> {
             return Err(Error::Internal(what));
         }
         for (number, answer) in numbers.into_iter().zip(answers) {
-            self.arrivals.deliver(number, Ok(answer));
+            self.arrivals
+                .deliver(number, Ok(answer.map(|bytes| (bytes, None))));
         }
         Ok(())
     }

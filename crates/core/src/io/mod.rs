@@ -210,7 +210,7 @@ pub trait Store: Send + Sync + fmt::Debug {
     }
 
     /// Asks for many reads whose answers come in one by one; `None` where [`Store::get_many`] has to do.
-    fn asker(&self, _arrivals: &Arc<Arrivals>) -> Result<Option<Box<dyn Asker + '_>>> {
+    fn asker(&self, _arrivals: &Arc<Arrivals>) -> Result<Option<Box<dyn Asker>>> {
         Ok(None)
     }
 

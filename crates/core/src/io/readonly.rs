@@ -36,7 +36,7 @@ impl<S: Store + ?Sized> Store for ReadOnly<S> {
         self.0.batch()
     }
 
-    fn asker(&self, arrivals: &Arc<Arrivals>) -> Result<Option<Box<dyn Asker + '_>>> {
+    fn asker(&self, arrivals: &Arc<Arrivals>) -> Result<Option<Box<dyn Asker>>> {
         self.0.asker(arrivals)
     }
 

@@ -7,25 +7,27 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use bytes::Bytes;
 
 use super::Reader;
-use super::shard::{Located, near};
+use super::questions::{GAP, Known, Purpose, Question, WHOLE, parts};
+use super::shard::{Located, Sought};
 use crate::arena::lease;
 use crate::codec::chain::Sharding;
 use crate::error::{Error, Result};
 use crate::grid::{Axis, byte_count};
-use crate::io::arrivals::{Arrivals, Asker, InBatches};
+use crate::io::arrivals::{Answer, Arrivals, Asker, InBatches};
 use crate::io::part::{InMemory, Parts};
-use crate::io::{ByteRange, Request};
+use crate::io::{ByteRange, Request, Stamp};
 use crate::plan::{Job, Plan};
 use crate::pool::parallel_for;
 use crate::target::{Inner, Target};
 use crate::view::View;
 
-/// Inner chunks nearer than this are fetched in one request.
-const GAP: u64 = 1 << 20;
-/// The most that one request of several inner chunks takes.
-const GROUP: u64 = 4 << 20;
-/// The most that may be on its way or wait to be decoded.
-const ROOM: u64 = 256 << 20;
+/// The most that may be on its way or wait to be decoded, where that is more than a few answers.
+const ROOM: u64 = 64 << 20;
+const FEW: usize = 8;
+/// The most that it may be in any case, but for one answer.
+const MOST: u64 = 512 << 20;
+/// How often a shard may have become another one while it is read.
+const CHANGES: u32 = 10;
 
 /// Runs `plan` with at most `window` questions open.
 pub fn read(
@@ -36,59 +38,34 @@ pub fn read(
     threads: usize,
 ) -> Result<()> {
     let arrivals = Arc::new(Arrivals::default());
+    let in_batches = InBatches {
+        store: reader.store,
+        arrivals: Arc::clone(&arrivals),
+    };
     let asker = reader.store.asker(&arrivals)?;
-    let asker = asker.unwrap_or_else(|| {
-        Box::new(InBatches {
-            store: reader.store,
-            arrivals: Arc::clone(&arrivals),
-        })
-    });
-    arrivals.expect(plan.jobs());
+    let asker: &dyn Asker = asker.as_deref().unwrap_or(&in_batches);
+    let course = Course::new(reader, plan, arrivals, window)?;
     let flow = Flow {
         reader,
         plan,
         out,
-        window: window.max(1),
-        largest: largest(reader)?,
-        arrivals,
         asker,
-        asking: Mutex::new(()),
-        state: Mutex::default(),
+        course: &course,
     };
+    flow.begin()?;
     parallel_for(threads, threads, &|_| flow.work())?;
-    flow.asker.end()
+    asker.end()
 }
 
-/// The most bytes that a whole key may have.
-fn largest(reader: &Reader<'_>) -> Result<u64> {
-    let array = reader.array;
-    let shape: Vec<u64> = array.grid.iter().map(Axis::largest).collect();
-    if array.chain.shard.is_some() {
-        let bytes = byte_count(shape.iter().copied(), array.item).unwrap_or(usize::MAX);
-        return Ok(bytes as u64);
-    }
-    Ok(array.chain.encoded_max(&shape, array.item)? as u64)
-}
-
-/// What an answer is for.
+/// What a read remembers from answer to answer.
 #[derive(Debug)]
-enum Purpose {
-    /// A chunk, or a shard that must be decoded before it can be read.
-    Whole,
-    /// The index of a shard.
-    Index,
-    /// Inner chunks that lie near each other.
-    Part(Vec<Located>),
-}
-
-/// Something to ask, for one job of the plan.
-#[derive(Debug)]
-struct Question {
-    job: usize,
-    purpose: Purpose,
-    request: Request,
-    /// How many bytes the answer may have.
-    size: u64,
+pub struct Course {
+    window: usize,
+    largest: u64,
+    pub arrivals: Arc<Arrivals>,
+    /// Held by who asks, which may take long.
+    asking: Mutex<()>,
+    state: Mutex<State>,
 }
 
 #[derive(Debug, Default)]
@@ -102,17 +79,54 @@ struct State {
     open: usize,
 }
 
-struct Flow<'f> {
-    reader: &'f Reader<'f>,
-    plan: &'f Plan,
-    out: &'f View<'f>,
-    window: usize,
-    largest: u64,
-    arrivals: Arc<Arrivals>,
-    asker: Box<dyn Asker + 'f>,
-    /// Held by who asks, which may take long.
-    asking: Mutex<()>,
-    state: Mutex<State>,
+impl State {
+    fn has_room(&self, size: u64) -> bool {
+        let room = if self.open < FEW { MOST } else { ROOM };
+        self.open == 0 || self.bytes.saturating_add(size) <= room
+    }
+}
+
+impl Course {
+    pub fn new(
+        reader: &Reader<'_>,
+        plan: &Plan,
+        arrivals: Arc<Arrivals>,
+        window: usize,
+    ) -> Result<Course> {
+        // Every job, and the beginning.
+        arrivals.expect(plan.jobs().saturating_add(1));
+        Ok(Course {
+            window: window.max(1),
+            largest: largest(reader)?,
+            arrivals,
+            asking: Mutex::new(()),
+            state: Mutex::default(),
+        })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The most bytes that a whole key may have.
+fn largest(reader: &Reader<'_>) -> Result<u64> {
+    let array = reader.array;
+    let shape: Vec<u64> = array.grid.iter().map(Axis::largest).collect();
+    if array.chain.shard.is_some() {
+        let bytes = byte_count(shape.iter().copied(), array.item).unwrap_or(usize::MAX);
+        return Ok(bytes as u64);
+    }
+    Ok(array.chain.encoded_max(&shape, array.item)? as u64)
+}
+
+/// A read, as one of its steps sees it.
+pub struct Flow<'f> {
+    pub reader: &'f Reader<'f>,
+    pub plan: &'f Plan,
+    pub out: &'f View<'f>,
+    pub asker: &'f dyn Asker,
+    pub course: &'f Course,
 }
 
 /// A job, its key and where its part of the result lies.
@@ -123,33 +137,44 @@ struct Place<'p> {
 }
 
 impl Flow<'_> {
+    /// Asks the first questions. Whether nothing is to be waited for.
+    pub fn begin(&self) -> Result<bool> {
+        self.top_up()?;
+        Ok(self.course.arrivals.settle())
+    }
+
     /// One thread's part.
     fn work(&self) -> Result<()> {
-        self.top_up()?;
-        while let Some((number, answer)) = self.arrivals.next()? {
-            let question = self.lock().asked.remove(&number);
-            let question =
-                question.ok_or_else(|| Error::Internal("an answer to no question".into()))?;
-            let size = question.size;
-            self.deal(question, answer?)?;
-            let mut state = self.lock();
-            state.bytes -= size;
-            state.open -= 1;
-            drop(state);
-            self.top_up()?;
-            self.arrivals.settle();
+        while let Some((number, answer)) = self.course.arrivals.next()? {
+            self.take(number, answer)?;
         }
         Ok(())
     }
 
+    /// Deals with an answer. Whether it was the last.
+    pub fn take(&self, number: usize, answer: Answer) -> Result<bool> {
+        let question = self.course.lock().asked.remove(&number);
+        let question =
+            question.ok_or_else(|| Error::Internal("an answer to no question".into()))?;
+        let size = question.size;
+        self.deal(question, answer?)?;
+        let mut state = self.course.lock();
+        state.bytes -= size;
+        state.open -= 1;
+        drop(state);
+        self.top_up()?;
+        Ok(self.course.arrivals.settle())
+    }
+
     /// Asks for more once half of what was asked is dealt with; some stores like many questions at a time.
     fn top_up(&self) -> Result<()> {
+        let course = self.course;
         // Whoever is asking may not have seen that there is room. While other answers are to come, so is their
         // top-up; the last one has to wait its turn.
-        let is_last = self.lock().open == 0;
-        let _asking = match self.asking.try_lock() {
+        let is_last = course.lock().open == 0;
+        let _asking = match course.asking.try_lock() {
             Ok(asking) => asking,
-            Err(_) if is_last => self.asking.lock().unwrap_or_else(PoisonError::into_inner),
+            Err(_) if is_last => course.asking.lock().unwrap_or_else(PoisonError::into_inner),
             Err(_) => return Ok(()),
         };
         let questions = self.more()?;
@@ -161,62 +186,112 @@ impl Flow<'_> {
 
     fn more(&self) -> Result<Vec<(usize, Request)>> {
         let mut questions = Vec::new();
-        let mut state = self.lock();
-        if state.open > self.window / 2 {
+        let course = self.course;
+        if course.lock().open > course.window / 2 {
             return Ok(questions);
         }
-        while state.open < self.window
-            && let Some(question) = self.next_question(&mut state)?
-        {
-            if state.open > 0 && state.bytes.saturating_add(question.size) > ROOM {
-                state.waiting.push_front(question);
-                break;
+        loop {
+            let mut state = course.lock();
+            while state.open < course.window
+                && let Some(question) = state.waiting.pop_front()
+            {
+                if !state.has_room(question.size) {
+                    state.waiting.push_front(question);
+                    return Ok(questions);
+                }
+                state.open += 1;
+                state.bytes += question.size;
+                let number = state.next_number;
+                state.next_number += 1;
+                questions.push((number, question.request.clone()));
+                state.asked.insert(number, question);
             }
-            state.open += 1;
-            state.bytes += question.size;
-            let number = state.next_number;
-            state.next_number += 1;
-            questions.push((number, question.request.clone()));
-            state.asked.insert(number, question);
+            let job = state.next_job;
+            if state.open >= course.window || job == self.plan.jobs() {
+                return Ok(questions);
+            }
+            state.next_job += 1;
+            drop(state);
+            let first = self.first_questions(job)?;
+            self.wait_for(first);
+            course.arrivals.settle();
         }
-        Ok(questions)
     }
 
-    fn next_question(&self, state: &mut State) -> Result<Option<Question>> {
-        if let Some(question) = state.waiting.pop_front() {
-            return Ok(Some(question));
-        }
-        if state.next_job == self.plan.jobs() {
-            return Ok(None);
-        }
-        let job = state.next_job;
-        state.next_job += 1;
-        self.first_question(job).map(Some)
+    /// Puts questions in the queue.
+    fn wait_for(&self, questions: Vec<Question>) {
+        self.course.arrivals.expect(questions.len());
+        self.course.lock().waiting.extend(questions);
     }
 
-    fn first_question(&self, job: usize) -> Result<Question> {
+    fn first_questions(&self, job: usize) -> Result<Vec<Question>> {
         let place = self.place(job);
-        let (purpose, range, size) = match self.sharding() {
-            None => (Purpose::Whole, ByteRange::Whole, self.largest),
-            Some(sharding) => {
-                let inner = Inner::new(&self.target(&place), sharding)?;
-                let len = sharding.index_size(inner.grid.count()?)? as u64;
-                let range = match sharding.at_end {
-                    true => ByteRange::Suffix(len),
-                    false => ByteRange::Span { offset: 0, len },
-                };
-                (Purpose::Index, range, len)
-            }
+        let whole = |key| Question {
+            job,
+            purpose: Purpose::Whole,
+            request: Request {
+                key,
+                range: ByteRange::Whole,
+            },
+            size: self.course.largest,
+            changes: 0,
         };
-        let request = Request {
-            key: place.key,
-            range,
+        let Some(sharding) = self.sharding() else {
+            return Ok(vec![whole(place.key)]);
+        };
+        let target = self.target(&place);
+        let inner = Inner::new(&target, sharding)?;
+        if self.is_better_whole(sharding, &inner) {
+            return Ok(vec![whole(place.key)]);
+        }
+        if let Some((stamp, index)) = self.reader.array.indexes.known(&place.key) {
+            let (known, all) = (
+                Known {
+                    stamp: Some(stamp),
+                    index,
+                },
+                0..inner.plan.jobs(),
+            );
+            return self.locate(job, &target, sharding, &known, all, 0);
+        }
+        self.index_question(job, &target, sharding, None, 0)
+            .map(|question| vec![question])
+    }
+
+    /// Whether what is not wanted of a shard is little.
+    fn is_better_whole(&self, sharding: &Sharding, inner: &Inner) -> bool {
+        let chunk = byte_count(sharding.chunks.iter().copied(), self.reader.array.item);
+        let unwanted = inner
+            .grid
+            .present()
+            .saturating_sub(inner.plan.jobs() as u64);
+        let spared = unwanted.saturating_mul(chunk.unwrap_or(usize::MAX) as u64);
+        spared <= GAP && self.course.largest <= WHOLE
+    }
+
+    fn index_question(
+        &self,
+        job: usize,
+        target: &Target<'_>,
+        sharding: &Sharding,
+        only: Option<Vec<usize>>,
+        changes: u32,
+    ) -> Result<Question> {
+        let inner = Inner::new(target, sharding)?;
+        let len = sharding.index_size(inner.grid.count()?)? as u64;
+        let range = match sharding.at_end {
+            true => ByteRange::Suffix(len),
+            false => ByteRange::Span { offset: 0, len },
         };
         Ok(Question {
             job,
-            purpose,
-            request,
-            size,
+            purpose: Purpose::Index(only),
+            request: Request {
+                key: target.key.to_owned(),
+                range,
+            },
+            size: len,
+            changes,
         })
     }
 
@@ -245,55 +320,94 @@ impl Flow<'_> {
         }
     }
 
-    fn deal(&self, question: Question, answer: Option<Bytes>) -> Result<()> {
+    fn deal(&self, question: Question, answer: Option<(Bytes, Option<Stamp>)>) -> Result<()> {
         let place = self.place(question.job);
         let target = self.target(&place);
-        match (question.purpose, answer, self.sharding()) {
-            (Purpose::Part(wanted), Some(bytes), Some(sharding)) => {
+        let Some(sharding) = self.sharding() else {
+            return match answer {
+                None => self.reader.absent(&target),
+                Some((bytes, _)) => self.reader.inner_chunk(&target, &bytes, &mut lease()),
+            };
+        };
+        match (question.purpose, answer) {
+            (Purpose::Whole | Purpose::Index(None), None) => self.reader.absent(&target),
+            (Purpose::Whole, Some((bytes, _))) => {
+                self.reader.inner_chunk(&target, &bytes, &mut lease())
+            }
+            (Purpose::Index(only), Some((bytes, stamp))) => {
+                let index = self.index(&target, sharding, &bytes, stamp)?;
+                let numbers = match only {
+                    Some(numbers) => numbers,
+                    None => (0..Inner::new(&target, sharding)?.plan.jobs()).collect(),
+                };
+                let (job, changes) = (question.job, question.changes);
+                let parts = self.locate(job, &target, sharding, &index, numbers, changes)?;
+                self.wait_for(parts);
+                Ok(())
+            }
+            (Purpose::Index(Some(_)), None) if self.reader.options.missing_is_error => {
+                self.reader.absent(&target)
+            }
+            (Purpose::Index(Some(numbers)), None) => {
+                // It was there when its inner chunks were asked for: all that are still to come are absent.
+                let nothing = Known::default();
+                self.locate(question.job, &target, sharding, &nothing, numbers, 0)
+                    .map(drop)
+            }
+            (Purpose::Part(wanted, known), Some((bytes, stamp))) if known == stamp => {
                 self.part(&target, sharding, &question.request, &bytes, &wanted)
             }
-            (Purpose::Part(_), _, _) => Err(Error::Shard {
-                key: place.key.clone(),
-                what: "it vanished while it was read".to_owned(),
-            }),
-            (_, None, _) => self.reader.absent(&target),
-            (Purpose::Index, Some(bytes), Some(sharding)) => {
-                self.index(question.job, &target, sharding, &bytes)
+            (Purpose::Part(wanted, _), _) if question.changes < CHANGES => {
+                let numbers = wanted.iter().map(|located| located.number).collect();
+                let (job, changes) = (question.job, question.changes + 1);
+                let again = self.index_question(job, &target, sharding, Some(numbers), changes)?;
+                self.wait_for(vec![again]);
+                Ok(())
             }
-            (_, Some(bytes), _) => self.reader.inner_chunk(&target, &bytes, &mut lease()),
+            (Purpose::Part(..), _) => Err(Error::Shard {
+                key: target.key.to_owned(),
+                what: format!("it changed {CHANGES} times while it was read"),
+            }),
         }
     }
 
-    /// Asks for the inner chunks that are wanted of a shard.
+    /// Reads an index, and keeps it where it is known which version of the shard it is of.
     fn index(
+        &self,
+        target: &Target<'_>,
+        sharding: &Sharding,
+        bytes: &Bytes,
+        stamp: Option<Stamp>,
+    ) -> Result<Known> {
+        let count = Inner::new(target, sharding)?.grid.count()?;
+        let at_hand = InMemory::new(target.key, bytes);
+        let index = sharding.read_index(&at_hand, count, target.key, &mut lease())?;
+        let index = Arc::new(index);
+        if let Some(stamp) = stamp {
+            self.reader.array.indexes.keep(target.key, stamp, &index);
+        }
+        Ok(Known { stamp, index })
+    }
+
+    /// The questions for the inner chunks of these numbers.
+    fn locate(
         &self,
         job: usize,
         target: &Target<'_>,
         sharding: &Sharding,
-        bytes: &Bytes,
-    ) -> Result<()> {
-        let inner = Inner::new(target, sharding)?;
-        let count = inner.grid.count()?;
-        let at_hand = InMemory::new(target.key, bytes);
-        let index = sharding.read_index(&at_hand, count, target.key, &mut lease())?;
+        known: &Known,
+        numbers: impl IntoIterator<Item = usize>,
+        changes: u32,
+    ) -> Result<Vec<Question>> {
+        let (inner, index) = (Inner::new(target, sharding)?, &known.index);
+        let sought = Sought {
+            numbers,
+            fills: true,
+        };
         let wanted = self
             .reader
-            .locate(target, sharding, &inner, &index, u64::MAX, true)?;
-        let questions: Vec<Question> = groups(wanted)
-            .into_iter()
-            .map(|(offset, len, wanted)| Question {
-                job,
-                purpose: Purpose::Part(wanted),
-                request: Request {
-                    key: target.key.to_owned(),
-                    range: ByteRange::Span { offset, len },
-                },
-                size: len,
-            })
-            .collect();
-        self.arrivals.expect(questions.len());
-        self.lock().waiting.extend(questions);
-        Ok(())
+            .locate(target, sharding, &inner, index, u64::MAX, sought)?;
+        Ok(parts(job, target.key, wanted, known.stamp, changes))
     }
 
     fn part(
@@ -316,27 +430,4 @@ impl Flow<'_> {
         self.reader
             .located_chunks(target, sharding, &inner, &object, wanted)
     }
-
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// What to ask for at once: offset, length, and the inner chunks in it.
-fn groups(wanted: Vec<Located>) -> Vec<(u64, u64, Vec<Located>)> {
-    let mut groups: Vec<(u64, u64, Vec<Located>)> = Vec::new();
-    for located in wanted {
-        let end = located.offset + located.len;
-        match groups.last_mut() {
-            Some((start, len, group))
-                if group.last().is_some_and(|last| near(last, &located, GAP))
-                    && end.saturating_sub(*start) <= GROUP =>
-            {
-                *len = (*len).max(end - *start);
-                group.push(located);
-            }
-            _ => groups.push((located.offset, located.len, vec![located])),
-        }
-    }
-    groups
 }

@@ -1,6 +1,8 @@
 //! Running a plan: fetch, decode, place.
 
 mod flow;
+pub mod pending;
+mod questions;
 pub(crate) mod shard;
 mod start;
 

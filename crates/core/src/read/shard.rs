@@ -27,6 +27,13 @@ pub struct Located {
     pub number: usize,
 }
 
+/// Inner chunks of a shard by their numbers in the plan, and whether those that are absent are filled at once.
+#[derive(Debug)]
+pub struct Sought<N> {
+    pub numbers: N,
+    pub fills: bool,
+}
+
 impl Reader<'_> {
     /// A shard that has a key of its own, and whether that is there.
     pub fn stored_shard(
@@ -73,7 +80,11 @@ impl Reader<'_> {
         let index = self.array.indexes.get(target.key, object.stamp(), || {
             sharding.read_index(object, count, target.key, &mut lease())
         })?;
-        let wanted = self.locate(target, sharding, &inner, &index, object.size(), true)?;
+        let sought = Sought {
+            numbers: 0..inner.plan.jobs(),
+            fills: true,
+        };
+        let wanted = self.locate(target, sharding, &inner, &index, object.size(), sought)?;
         self.located_chunks(target, sharding, &inner, object, &wanted)
     }
 
@@ -100,7 +111,7 @@ impl Reader<'_> {
         })
     }
 
-    /// Where the wanted inner chunks lie, by offset; absent ones are filled at once where `fills`.
+    /// Where the inner chunks that are sought lie, by offset.
     pub fn locate(
         &self,
         target: &Target<'_>,
@@ -108,14 +119,14 @@ impl Reader<'_> {
         inner: &Inner,
         index: &Index,
         size: u64,
-        fills: bool,
+        sought: Sought<impl IntoIterator<Item = usize>>,
     ) -> Result<Vec<Located>> {
         let max = sharding
             .chain
             .encoded_max(&sharding.chunks, self.array.item)? as u64;
         let mut wanted = Vec::new();
         let mut job = Job::default();
-        for number in 0..inner.plan.jobs() {
+        for number in sought.numbers {
             inner.plan.job(number, &mut job);
             match index.entry(inner.grid.linear(&job.coords)) {
                 Some((offset, len)) => {
@@ -126,7 +137,7 @@ impl Reader<'_> {
                         number,
                     });
                 }
-                None if !fills => {}
+                None if !sought.fills => {}
                 None => {
                     let out = target.out.part(inner.plan.parts(&job));
                     let absent = inner.target(sharding, &job, &out, target.key);

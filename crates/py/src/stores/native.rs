@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use blazarr_core::io::local::{LocalStore as Local, Locking};
+use blazarr_core::io::local::{Links, LocalStore as Local, Locking};
 use blazarr_core::io::memory::MemoryStore as Memory;
 use blazarr_core::io::{ByteRange, Condition, Request, Stamp};
 use pyo3::PyClass;
@@ -50,13 +50,26 @@ where
 #[pymethods]
 impl LocalStore {
     #[new]
-    #[pyo3(signature = (root, *, fsync=false, locking="flock"))]
-    fn new(root: PathBuf, fsync: bool, locking: &str) -> PyResult<PyClassInitializer<Self>> {
+    #[pyo3(signature = (root, *, fsync=false, locking="flock", links="follow"))]
+    fn new(
+        root: PathBuf,
+        fsync: bool,
+        locking: &str,
+        links: &str,
+    ) -> PyResult<PyClassInitializer<Self>> {
         let locking = match locking {
             "flock" => Locking::Flock,
             "none" => Locking::None,
             other => {
                 let what = format!("locking is \"flock\" or \"none\", not {other:?}");
+                return Err(PyValueError::new_err(what));
+            }
+        };
+        let links = match links {
+            "follow" => Links::Anywhere,
+            "inside" => Links::Inside,
+            other => {
+                let what = format!("links is \"follow\" or \"inside\", not {other:?}");
                 return Err(PyValueError::new_err(what));
             }
         };
@@ -66,6 +79,7 @@ impl LocalStore {
                 root,
                 fsync,
                 locking,
+                links,
             },
         ))
     }

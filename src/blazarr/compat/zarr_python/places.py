@@ -10,9 +10,10 @@ from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from zarr.core.buffer import Buffer, cpu
-from zarr.storage import LocalStore, MemoryStore, StorePath, ZipStore
+from zarr.storage import LocalStore, MemoryStore, ObjectStore, StorePath, ZipStore
 
 from blazarr.compat.zarr_python.archives import read_entries
+from blazarr.compat.zarr_python.buckets import client_of, fetch_from
 from blazarr.compat.zarr_python.sessions import Runner
 from blazarr.compat.zarr_python.transfer import Item, fetch, fetch_whole, store_all
 from blazarr.compat.zarr_python.untouched import has_own_methods
@@ -152,6 +153,26 @@ class Archive(Elsewhere):
         return await run(work)
 
 
+@dataclass(frozen=True)
+class Bucket(Elsewhere):
+    """An `ObjectStore` of a server: blazarr's own client reads; it is written by its own methods."""
+
+    store: ObjectStore[Any]
+
+    async def read(self, items: list[Item], chunks: ChunkBatch, run: Runner) -> bytes:
+        """Fetch what is wanted with many requests at a time, then decode it."""
+        client = client_of(self.store.store)
+        if client is None:
+            return await super().read(items, chunks, run)
+        await _opened(self.store)
+
+        def work() -> bytes:
+            data = fetch_from(client, [item[0].path for item in items], chunks)
+            return chunks.decode(data, threads=run.threads)
+
+        return await run(work)
+
+
 def place_of(items: list[Item]) -> Place:
     """Find out where a batch's chunks are."""
     first = items[0][0]
@@ -172,6 +193,7 @@ _KINDS: dict[type, Callable[[Any], Place]] = {
     LocalStore: Folder,
     MemoryStore: Memory,
     ZipStore: Archive,
+    ObjectStore: Bucket,
 }
 
 
@@ -185,7 +207,7 @@ def _write_empty(items: list[Item]) -> bool:
     return bool(items[0][1].config.write_empty_chunks)
 
 
-async def _opened(store: LocalStore | MemoryStore | ZipStore) -> None:
+async def _opened(store: LocalStore | MemoryStore | ZipStore | ObjectStore[Any]) -> None:
     if not store._is_open:
         await store._ensure_open()
 

@@ -11,6 +11,7 @@ mod slot;
 mod slot;
 
 mod file;
+mod links;
 mod walk;
 mod write;
 
@@ -21,6 +22,7 @@ use std::path::{Path, PathBuf};
 use bytes::Bytes;
 
 use self::file::LocalObject;
+pub use self::links::Links;
 use self::walk::Walk;
 use super::key::Key;
 use super::{
@@ -46,6 +48,7 @@ pub struct LocalStore {
     /// Whether a write returns only after it is on the disk.
     pub fsync: bool,
     pub locking: Locking,
+    pub links: Links,
 }
 
 impl LocalStore {
@@ -54,15 +57,22 @@ impl LocalStore {
             root,
             fsync: false,
             locking: Locking::Flock,
+            links: Links::Anywhere,
         }
     }
 
     fn path(&self, key: &str) -> Result<PathBuf, StoreError> {
-        Ok(self.root.join(Key::parse(key)?.as_str()))
+        self.below(Key::parse(key)?.as_str())
     }
 
     fn folder(&self, folder: &str) -> Result<PathBuf, StoreError> {
-        Ok(self.root.join(Key::parse_folder(folder)?))
+        self.below(Key::parse_folder(folder)?)
+    }
+
+    fn below(&self, key: &str) -> Result<PathBuf, StoreError> {
+        let path = self.root.join(key);
+        self.links.check(&self.root, &path, key)?;
+        Ok(path)
     }
 
     fn open_object(&self, key: &str) -> Result<Option<LocalObject>, StoreError> {
@@ -156,11 +166,18 @@ impl KeyStore for LocalStore {
     }
 
     fn list(&self, prefix: &str, start_after: &str) -> Result<Box<dyn Listing>> {
-        Ok(Box::new(Walk::new(&self.root, prefix, start_after)?))
+        Ok(Box::new(Walk::new(
+            &self.root,
+            self.links,
+            prefix,
+            start_after,
+        )?))
     }
 
     fn children(&self, folder: &str) -> Result<Children> {
-        walk::children(&self.folder(folder)?, folder)
+        walk::children(&self.folder(folder)?, folder, &|path| {
+            self.links.allow(&self.root, path)
+        })
     }
 }
 

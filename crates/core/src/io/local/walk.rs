@@ -5,7 +5,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::{failed, is_missing};
+use super::{Links, failed, is_missing};
 use crate::error::Result;
 use crate::io::key::{Key, LOCK_SUFFIX};
 use crate::io::{Children, Listing, Page, StoreError};
@@ -13,10 +13,13 @@ use crate::io::{Children, Listing, Page, StoreError};
 /// Names of one folder that are kept at a time; a longer folder is read several times.
 const WINDOW: usize = 1 << 18;
 
+/// Whether a link is followed.
+type Follows<'f> = &'f dyn Fn(&Path) -> io::Result<bool>;
+
 /// Names directly in a folder; missing folders have none.
-pub(super) fn children(path: &Path, folder: &str) -> Result<Children> {
+pub(super) fn children(path: &Path, folder: &str, follows: Follows<'_>) -> Result<Children> {
     let mut children = Children::default();
-    for_each_name(path, folder, |name, is_folder| match is_folder {
+    for_each_name(path, folder, follows, |name, is_folder| match is_folder {
         true => children.folders.push(name),
         false => children.keys.push(name),
     })?;
@@ -28,6 +31,8 @@ pub(super) fn children(path: &Path, folder: &str) -> Result<Children> {
 /// A walk under way: the folders from the root to the present one.
 #[derive(Debug)]
 pub(super) struct Walk {
+    root: PathBuf,
+    links: Links,
     prefix: String,
     after: String,
     stack: Vec<Folder>,
@@ -49,15 +54,18 @@ struct Folder {
 }
 
 impl Walk {
-    pub(super) fn new(root: &Path, prefix: &str, after: &str) -> Result<Self> {
+    pub(super) fn new(root: &Path, links: Links, prefix: &str, after: &str) -> Result<Self> {
         let folder = Key::folder_of(prefix)?;
         let path = root.join(folder);
+        links.check(root, &path, folder)?;
         let key = if folder.is_empty() {
             String::new()
         } else {
             format!("{folder}/")
         };
         let mut walk = Walk {
+            root: root.to_owned(),
+            links,
             prefix: prefix.to_owned(),
             after: after.to_owned(),
             stack: Vec::new(),
@@ -88,7 +96,9 @@ impl Walk {
             more: false,
             last: String::new(),
         };
-        folder.fill(&self.prefix, &self.after)?;
+        folder.fill(&self.prefix, &self.after, &|path| {
+            self.links.allow(&self.root, path)
+        })?;
         self.stack.push(folder);
         Ok(())
     }
@@ -98,7 +108,8 @@ impl Walk {
         while let Some(folder) = self.stack.last_mut() {
             let Some(name) = folder.names.pop() else {
                 if folder.more {
-                    folder.fill(&self.prefix, &self.after)?;
+                    let (root, links) = (&self.root, self.links);
+                    folder.fill(&self.prefix, &self.after, &|path| links.allow(root, path))?;
                 } else {
                     self.stack.pop();
                 }
@@ -132,11 +143,11 @@ impl Listing for Walk {
 
 impl Folder {
     /// Reads the next names in order, of those that lead to keys with `prefix` after `after`.
-    fn fill(&mut self, prefix: &str, after: &str) -> Result<()> {
+    fn fill(&mut self, prefix: &str, after: &str, follows: Follows<'_>) -> Result<()> {
         let mut least = BinaryHeap::new();
         self.more = false;
         let (key, last, more) = (&self.key, &self.last, &mut self.more);
-        for_each_name(&self.path, key, |mut name, is_folder| {
+        for_each_name(&self.path, key, follows, |mut name, is_folder| {
             if is_folder {
                 name.push('/');
             }
@@ -163,7 +174,12 @@ fn concerns(key: &str, prefix: &str, after: &str) -> bool {
 }
 
 /// Calls `each` with every name that can be part of a key and whether it is a folder.
-fn for_each_name(path: &Path, folder: &str, mut each: impl FnMut(String, bool)) -> Result<()> {
+fn for_each_name(
+    path: &Path,
+    folder: &str,
+    follows: Follows<'_>,
+    mut each: impl FnMut(String, bool),
+) -> Result<()> {
     let list = |e| failed(folder, "list", e);
     let entries = match fs::read_dir(path) {
         Ok(entries) => entries,
@@ -178,18 +194,22 @@ fn for_each_name(path: &Path, folder: &str, mut each: impl FnMut(String, bool)) 
         if name.ends_with(LOCK_SUFFIX) || Key::parse(&name).is_err() {
             continue;
         }
-        if let Some(is_folder) = is_folder(&entry).map_err(list)? {
+        if let Some(is_folder) = is_folder(&entry, follows).map_err(list)? {
             each(name, is_folder);
         }
     }
     Ok(())
 }
 
-/// `None` for what is gone or leads nowhere.
-fn is_folder(entry: &fs::DirEntry) -> io::Result<Option<bool>> {
+/// `None` for what is gone, leads nowhere or is not followed.
+fn is_folder(entry: &fs::DirEntry, follows: Follows<'_>) -> io::Result<Option<bool>> {
     let kind = entry.file_type()?;
     if !kind.is_symlink() {
         return Ok(Some(kind.is_dir()));
+    }
+    // A loop of links leads nowhere.
+    if !follows(&entry.path()).unwrap_or(false) {
+        return Ok(None);
     }
     Ok(fs::metadata(entry.path()).ok().map(|meta| meta.is_dir()))
 }
