@@ -22,6 +22,7 @@ from blazarr.stores.entries import (
     whole,
 )
 from blazarr.stores.sources import FileSource, ObjectSource, Source, StoreFile, StoreSource
+from blazarr.stores.unfinished import last_finished
 
 # A part of an entry, as start and stop, a negative start counting from the end; None for all of it.
 Part = tuple[int, int | None] | None
@@ -62,9 +63,10 @@ class Archive:
         except (zipfile.BadZipFile, UnicodeDecodeError) as error:
             if owned:
                 file.close()
-            if owned:
-                file.close()
             raise CorruptError(f"{name} is not a zip archive: {error}", store=name) from error
+        if mode == "a":
+            # Behind the old directory, which counts until the new one is written.
+            self._zip.start_dir = file.seek(0, os.SEEK_END)
         # Of entries with one name the last wins. What is no key (folders, "..") is out of reach.
         self.entries = {key: info for key, info in self._zip.NameToInfo.items() if _is_key(key)}
         self._names: list[str] | None = None
@@ -194,7 +196,9 @@ def open_archive(place: Any, name: str, mode: str, *, writing: bool, zip64: bool
     file = place.open({"r": "rb", "a": "r+b", "w": "w+b"}[how])
     if writing:
         _claim(file, name)
-    return Archive(file, FileSource(file.fileno()), name, how, owned=True, zip64=zip64)
+    source = FileSource(file.fileno())
+    ended = file if how == "w" else last_finished(file, name, writing=writing)
+    return Archive(ended, source, name, how, owned=True, zip64=zip64)
 
 
 # An archive without entries is the end of its directory and nothing else.

@@ -22,6 +22,13 @@ class Source(Protocol):
         """Return parts, each given by offset and length; a part beyond the end is cut off."""
 
 
+class Sized(Source, Protocol):
+    """A source that knows its length."""
+
+    def size(self) -> int:
+        """Return how many bytes there are."""
+
+
 class FileSource:
     """A file that the operating system has open.
 
@@ -120,13 +127,13 @@ class StoreFile(io.RawIOBase):
         The value.
     """
 
-    def __init__(self, source: StoreSource) -> None:
+    def __init__(self, source: Sized) -> None:
         self._source = source
         self._size = source.size()
         self._position = 0
 
     @classmethod
-    def buffered(cls, source: StoreSource) -> io.BufferedReader:
+    def buffered(cls, source: Sized) -> io.BufferedReader:
         """Return one that fetches many bytes at once."""
         return io.BufferedReader(cls(source), BUFFER)
 

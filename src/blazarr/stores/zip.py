@@ -42,8 +42,8 @@ class ZipStore(Store):
 
     Entries are stored or deflated; of several with one name the last counts. What is written is
     appended, and what it replaces is dropped from the directory but stays in the file. The
-    directory is written by `flush`, `close`, pickling, and when the program ends; without it the
-    file is not an archive. Only one process can write to an archive at a time.
+    directory is written by `flush`, `close`, pickling, and when the program ends, behind the old one;
+    without it the archive is what it was before. Only one process can write to it at a time.
 
     Parameters
     ----------

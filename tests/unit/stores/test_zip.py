@@ -218,3 +218,64 @@ def test_equality(tmp_path):
     assert ZipStore(tmp_path / "a.zip") != ZipStore(tmp_path / "a.zip", mode="a")
     assert ZipStore(tmp_path / "a.zip") != LocalStore(tmp_path)
     assert len({ZipStore(tmp_path / "a.zip"), ZipStore(tmp_path / "a.zip")}) == 1
+
+
+KILLED = """
+import os, sys
+from blazarr.stores import ZipStore
+
+store = ZipStore(sys.argv[1], mode="a")
+for i in range(20):
+    store.put(f"new/{i}", bytes(10_000))
+store.put("old", b"changed")
+os._exit(9)
+"""
+
+
+@pytest.mark.parametrize("comment", [b"", b"a comment"])
+def test_additions_of_a_killed_writer_leave_the_archive_as_it_was(tmp_path, comment):
+    path = tmp_path / "a.zip"
+    nested = io.BytesIO()
+    archive(nested, [("inner", DATA)])
+    with zipfile.ZipFile(path, "w") as file:
+        file.writestr("old", DATA)
+        file.writestr("nested.zip", nested.getvalue())
+        file.comment = comment
+    subprocess.run([sys.executable, "-c", KILLED, path], check=False)
+    store = ZipStore(path)
+    with pytest.warns(UserWarning, match="not finished by its last writer"):
+        assert list(store.keys()) == ["nested.zip", "old"]
+    assert value(store, "old") == DATA
+    store.close()
+    store = ZipStore(path, mode="a")
+    with pytest.warns(UserWarning, match="not finished"):
+        store.put("more", b"value")
+    store.close()
+    with zipfile.ZipFile(path) as file:
+        assert file.testzip() is None
+        assert sorted(file.namelist()) == ["more", "nested.zip", "old"]
+        assert file.comment == comment
+
+
+def test_a_directory_above_4_gib_is_found_again(tmp_path):
+    path = tmp_path / "a.zip"
+    with zipfile.ZipFile(path, "w") as file:
+        file.writestr("first", DATA)
+        # A hole, instead of so much data.
+        file.start_dir = 5 << 30
+        file.writestr("old", DATA)
+    subprocess.run([sys.executable, "-c", KILLED, path], check=False)
+    with pytest.warns(UserWarning, match="not finished"):
+        assert value(ZipStore(path), "old") == DATA
+
+
+@pytest.mark.parametrize("cut", [1, 21, 22, 40, 6000])
+def test_an_entry_that_is_an_archive_is_not_taken_for_all(tmp_path, cut):
+    nested = io.BytesIO()
+    archive(nested, [("inner", DATA)])
+    path = archive(
+        tmp_path / "a.zip", [("x", DATA), ("nested.zip", nested.getvalue()), ("z", DATA)]
+    )
+    path.write_bytes(path.read_bytes()[:-cut])
+    with pytest.raises(CorruptError, match="not a zip archive"):
+        ZipStore(path).get("x")
