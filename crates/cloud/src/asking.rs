@@ -46,7 +46,7 @@ impl Asker for Questions {
                 arrivals: Some(Arc::clone(&self.arrivals)),
             };
             let work = async move {
-                let found = client.get(&request.key, request.range).await;
+                let found = client.get(&request.key, request.range, u64::MAX).await;
                 let found = found.map_err(|e| e.at(&name, &request.key));
                 promise.keep(found.map(|value| value.map(|value| client.stamped(value))));
             };

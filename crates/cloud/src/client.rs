@@ -20,7 +20,7 @@ use tokio::time::timeout;
 use crate::buffers::Buffers;
 use crate::config::{Config, Kind};
 use crate::error::CloudError;
-use crate::http::Notices;
+use crate::http::{MOST, Notices, most};
 use crate::range::asked;
 use crate::stamp::stamp_of;
 
@@ -65,14 +65,14 @@ impl Client {
         })
     }
 
-    /// A part of what is under `key`; `None` where there is nothing.
-    pub async fn get(&self, key: &str, range: ByteRange) -> Result<Option<Value>> {
+    /// A part of what is under `key`, all of which may have `most` bytes; `None` where there is nothing.
+    pub async fn get(&self, key: &str, range: ByteRange, most: u64) -> Result<Option<Value>> {
         let path = self.path(key)?;
         let attempts = AtomicU32::new(0);
         let work = async {
             loop {
                 let attempt = attempts.fetch_add(1, Ordering::Relaxed) + 1;
-                match self.once(&path, range).await {
+                match MOST.scope(most, self.once(&path, range)).await {
                     Err(CloudError::Cut { .. }) if attempt < TRIES => {}
                     Err(CloudError::Cut { .. }) => {
                         break Err(CloudError::Cut { attempts: attempt });
@@ -226,12 +226,15 @@ impl Client {
         };
         let answer = self.store.get_opts(path, options).await?;
         let version = version(&answer.meta);
+        if range == ByteRange::Whole && answer.meta.size > most() {
+            return Err(CloudError::TooLong { allowed: most() });
+        }
         let bytes = body(answer, &self.buffers).await?;
         Ok(Value { bytes, version })
     }
 }
 
-/// All of a body, if it is as long as its head says.
+/// All of a body, if it is as long as its head says; what comes after that is not waited for.
 async fn body(answer: GetResult, buffers: &Arc<Buffers>) -> Result<Bytes> {
     let size = answer.range.end.saturating_sub(answer.range.start);
     let cut = || CloudError::Cut { attempts: 1 };
@@ -241,6 +244,9 @@ async fn body(answer: GetResult, buffers: &Arc<Buffers>) -> Result<Bytes> {
         let piece = piece.map_err(|_| cut())?;
         if collected.is_empty() && piece.len() as u64 == size {
             return Ok(piece);
+        }
+        if collected.len() as u64 + piece.len() as u64 > size {
+            return Err(CloudError::TooLong { allowed: size });
         }
         if collected.is_empty() {
             collected = buffers.take(size);
@@ -256,18 +262,18 @@ async fn body(answer: GetResult, buffers: &Arc<Buffers>) -> Result<Bytes> {
 
 /// Makes room for `more` bytes: what a head says is believed once a part of it has come.
 fn reserve(collected: &mut Vec<u8>, more: usize, size: u64) -> Result<()> {
-    let too_long = |_| CloudError::TooLong { size };
+    let no_room = |_| CloudError::NoRoom { size };
     if collected.len() + more <= collected.capacity() {
         return Ok(());
     }
-    let whole = usize::try_from(size).map_err(|_| CloudError::TooLong { size })?;
+    let whole = usize::try_from(size).map_err(|_| CloudError::NoRoom { size })?;
     let room = match collected.len() < FIRST_PIECE {
         true => whole.min(2 * FIRST_PIECE),
         false => whole,
     };
     collected
         .try_reserve_exact(room.saturating_sub(collected.len()).max(more))
-        .map_err(too_long)
+        .map_err(no_room)
 }
 
 fn version(meta: &ObjectMeta) -> UpdateVersion {

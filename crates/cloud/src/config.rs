@@ -116,7 +116,7 @@ impl Config {
         }
         let mut headers = HeaderMap::new();
         for (name, value) in &self.headers {
-            headers.insert(parsed::<HeaderName>(name)?, parsed::<HeaderValue>(value)?);
+            headers.insert(parsed::<HeaderName>(name)?, secret(name, value)?);
         }
         match headers.is_empty() {
             true => Ok(options),
@@ -148,6 +148,18 @@ fn never() -> RetryConfig {
 fn parsed<T: FromStr<Err: Display>>(text: &str) -> Result<T, CloudError> {
     text.parse()
         .map_err(|e: T::Err| CloudError::Config(format!("{text:?}: {e}")))
+}
+
+/// The value of a header, which may be a secret that nobody repeats.
+fn secret(name: &str, value: &str) -> Result<HeaderValue, CloudError> {
+    let unfit = |_| {
+        let what =
+            format!("the value of the header {name:?} has characters that no header may have");
+        CloudError::Config(what)
+    };
+    let mut value = HeaderValue::from_str(value).map_err(unfit)?;
+    value.set_sensitive(true);
+    Ok(value)
 }
 
 fn config_error(error: object_store::Error) -> CloudError {

@@ -26,8 +26,10 @@ pub enum CloudError {
     Late { deadline: Duration, attempts: u32 },
     /// The body ended early, as often as it was asked for.
     Cut { attempts: u32 },
-    /// The body is longer than can be kept.
-    TooLong { size: u64 },
+    /// The body is longer than it may be.
+    TooLong { allowed: u64 },
+    /// There is no memory for the body.
+    NoRoom { size: u64 },
     /// An answer that does not fit the question.
     Odd(String),
     /// The server failed, or cannot be reached.
@@ -76,7 +78,13 @@ impl fmt::Display for CloudError {
                 write!(f, "it did not arrive within {} s", deadline.as_secs_f64())
             }
             CloudError::Cut { attempts } => write!(f, "it was cut short {attempts} times"),
-            CloudError::TooLong { size } => {
+            CloudError::TooLong { allowed } => {
+                write!(
+                    f,
+                    "the answer is longer than the {allowed} bytes that it may have"
+                )
+            }
+            CloudError::NoRoom { size } => {
                 write!(f, "its {size} bytes do not fit in memory")
             }
             CloudError::Failed { what, .. } | CloudError::Odd(what) | CloudError::Config(what) => {
@@ -99,6 +107,13 @@ impl From<object_store::Error> for CloudError {
                 CloudError::Permission(words(&error.to_string()))
             }
             (_, Some(refused)) if refused.is_beyond() => CloudError::Beyond,
+            (
+                _,
+                Some(Refused {
+                    too_long: Some(allowed),
+                    ..
+                }),
+            ) => CloudError::TooLong { allowed: *allowed },
             (_, Some(refused)) => CloudError::Failed {
                 what: words(&error.to_string()),
                 attempts: refused.attempts,

@@ -24,7 +24,10 @@ use object_store::client::{
 use tokio::time::{Instant, sleep};
 
 use crate::error::words;
-use crate::range::resolved;
+use crate::range::{end, resolved};
+
+/// Google's condition of a write.
+const IF_GENERATION_MATCH: &str = "x-goog-if-generation-match";
 
 /// How often, and after which pauses, a request is made again.
 #[derive(Clone, Copy, Debug)]
@@ -51,12 +54,24 @@ impl Notices {
     }
 }
 
+tokio::task_local! {
+    /// The most bytes that all of the object may have that is asked for; object_store hands nothing else through.
+    pub static MOST: u64;
+}
+
+/// The same, where somebody said.
+pub fn most() -> u64 {
+    MOST.try_with(|most| *most).unwrap_or(u64::MAX)
+}
+
 /// An answer that no retrying helps, or did not help.
 #[derive(Debug)]
 pub struct Refused {
     status: Option<StatusCode>,
     what: String,
     pub attempts: u32,
+    /// What the answer was longer than.
+    pub too_long: Option<u64>,
 }
 
 impl Refused {
@@ -165,6 +180,7 @@ impl Polite {
                         status: None,
                         what,
                         attempts,
+                        too_long: None,
                     },
                 ));
             }
@@ -200,7 +216,12 @@ impl Polite {
             return Ok(response);
         }
         let (mut head, body) = response.into_parts();
-        let mut body = collect(body, None).await?;
+        // What lies behind the part is not waited for.
+        let end = part.and_then(end);
+        let (mut body, is_all) = collect(body, end.unwrap_or(u64::MAX).min(most())).await?;
+        if !is_all && end.is_none_or(|end| end > most()) {
+            return Err(too_long(most(), attempts));
+        }
         if let Some(part) = part {
             self.notices.whole_values.store(true, Ordering::Relaxed);
             let size = body.len() as u64;
@@ -211,6 +232,7 @@ impl Polite {
                     status,
                     what,
                     attempts,
+                    too_long: None,
                 };
                 return Err(HttpError::new(HttpErrorKind::Decode, refused));
             };
@@ -232,7 +254,8 @@ fn may_pass(request: &HttpRequest, outcome: &Result<HttpResponse, HttpError>) ->
     // The first attempt may have had its effect, which a condition would then take for somebody else's.
     let is_conditional = request.method() == Method::PUT
         && (request.headers().contains_key(IF_MATCH)
-            || request.headers().contains_key(IF_NONE_MATCH));
+            || request.headers().contains_key(IF_NONE_MATCH)
+            || request.headers().contains_key(IF_GENERATION_MATCH));
     match outcome {
         Ok(response) if is_conditional => matches!(
             response.status(),
@@ -277,8 +300,8 @@ fn jitter() -> f64 {
 
 async fn refuse(response: HttpResponse, attempts: u32) -> HttpError {
     let status = Some(response.status());
-    let said = collect(response.into_body(), Some(1 << 16)).await;
-    let said = said.unwrap_or_default();
+    let said = collect(response.into_body(), 1 << 16).await;
+    let (said, _) = said.unwrap_or_default();
     let what = words(String::from_utf8_lossy(&said).trim());
     HttpError::new(
         HttpErrorKind::Decode,
@@ -286,25 +309,38 @@ async fn refuse(response: HttpResponse, attempts: u32) -> HttpError {
             status,
             what,
             attempts,
+            too_long: None,
         },
     )
 }
 
-/// All of a body, or its first `most` bytes.
-async fn collect(body: HttpResponseBody, most: Option<usize>) -> Result<Bytes, HttpError> {
+fn too_long(allowed: u64, attempts: u32) -> HttpError {
+    let refused = Refused {
+        status: None,
+        what: format!("the answer is longer than {allowed} bytes"),
+        attempts,
+        too_long: Some(allowed),
+    };
+    HttpError::new(HttpErrorKind::Decode, refused)
+}
+
+/// The first `most` bytes of a body, and whether that is all of it.
+async fn collect(body: HttpResponseBody, most: u64) -> Result<(Bytes, bool), HttpError> {
     let mut stream = body.bytes_stream();
     let mut collected = Vec::new();
     while let Some(piece) = stream.next().await {
         let piece = piece?;
+        let left = most.saturating_sub(collected.len() as u64);
+        if piece.len() as u64 > left {
+            collected.extend_from_slice(&piece[..left as usize]);
+            return Ok((Bytes::from(collected), false));
+        }
         collected
             .try_reserve(piece.len())
             .map_err(|e| HttpError::new(HttpErrorKind::Decode, e))?;
         collected.extend_from_slice(&piece);
-        if most.is_some_and(|most| collected.len() >= most) {
-            break;
-        }
     }
-    Ok(Bytes::from(collected))
+    Ok((Bytes::from(collected), true))
 }
 
 /// The cause that says most.

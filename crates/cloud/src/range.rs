@@ -15,6 +15,15 @@ pub fn asked(range: ByteRange) -> Option<GetRange> {
     }
 }
 
+/// Up to where the header `Range: ...` points, where it says so.
+pub fn end(header: &str) -> Option<u64> {
+    let (first, last) = header.trim().strip_prefix("bytes=")?.split_once('-')?;
+    match first {
+        "" => None,
+        _ => last.parse::<u64>().ok()?.checked_add(1),
+    }
+}
+
 /// Where the header `Range: ...` points in `size` bytes, as start and end; `None` where it is another kind of header
 /// or lies behind the end.
 pub fn resolved(header: &str, size: u64) -> Option<(u64, u64)> {
@@ -50,6 +59,20 @@ mod tests {
             ("bytes=0-0", 0, None),
         ] {
             assert_eq!(resolved(header, size), expected, "{header}");
+        }
+    }
+
+    #[test]
+    fn ends_are_those_that_headers_say() {
+        for (header, expected) in [
+            ("bytes=0-9", Some(10)),
+            ("bytes=90-199", Some(200)),
+            ("bytes=7-", None),
+            ("bytes=-3", None),
+            ("bytes=0-18446744073709551615", None),
+            ("items=0-1", None),
+        ] {
+            assert_eq!(end(header), expected, "{header}");
         }
     }
 

@@ -11,7 +11,7 @@ use blazarr_core::io::keylock::{Backoff, KeyLock};
 use blazarr_core::io::part::InMemory;
 use blazarr_core::io::{
     ByteRange, Children, Condition, Edit, Fetched, KeyStore, Listing, Object, Request, Stamp,
-    Store, StoreError,
+    Store, StoreError, length,
 };
 use blazarr_core::{fork, pool};
 use bytes::Bytes;
@@ -97,7 +97,7 @@ impl CloudStore {
         let answers = wait(async move {
             let one = |request: Request| {
                 let client = Arc::clone(&asker);
-                tokio::spawn(async move { client.get(&request.key, request.range).await })
+                tokio::spawn(async move { client.get(&request.key, request.range, u64::MAX).await })
             };
             let tasks = Tasks(wanted.into_iter().map(one).collect());
             tasks.answers().await
@@ -110,11 +110,11 @@ impl CloudStore {
             .collect()
     }
 
-    fn value(&self, key: &str, range: ByteRange) -> Result<Option<Value>> {
+    fn value(&self, key: &str, range: ByteRange, most: u64) -> Result<Option<Value>> {
         let key = Key::parse(key)?.as_str().to_owned();
         let client = self.client()?;
         let (asker, asked) = (Arc::clone(&client), key.clone());
-        let answer = wait(async move { asker.get(&asked, range).await })?;
+        let answer = wait(async move { asker.get(&asked, range, most).await })?;
         tell(&self.name, &client)?;
         answer.map_err(|e| self.failed(e, &key))
     }
@@ -162,7 +162,7 @@ impl CloudStore {
         edit: &mut dyn FnMut(Option<&dyn Object>) -> Result<Edit>,
     ) -> Result<()> {
         let current = match wants_current {
-            true => self.value(key, ByteRange::Whole)?,
+            true => self.value(key, ByteRange::Whole, u64::MAX)?,
             false => None,
         };
         let object = current
@@ -222,13 +222,13 @@ impl Drop for Tasks {
 }
 
 impl Store for CloudStore {
-    fn get(&self, key: &str, _hint: usize, _buf: &mut Vec<u8>) -> Result<Option<Fetched>> {
-        let value = self.value(key, ByteRange::Whole)?;
+    fn get(&self, key: &str, hint: usize, _buf: &mut Vec<u8>) -> Result<Option<Fetched>> {
+        let value = self.value(key, ByteRange::Whole, length::allowed(hint))?;
         Ok(value.map(|value| Fetched::Shared(value.bytes)))
     }
 
     fn open(&self, key: &str) -> Result<Option<Box<dyn Object + '_>>> {
-        let value = self.value(key, ByteRange::Whole)?;
+        let value = self.value(key, ByteRange::Whole, u64::MAX)?;
         Ok(value.map(|value| Box::new(Whole(value.bytes)) as Box<dyn Object>))
     }
 
@@ -273,7 +273,7 @@ impl Store for CloudStore {
 
 impl KeyStore for CloudStore {
     fn read(&self, key: &str, range: ByteRange) -> Result<Option<(Bytes, Stamp)>> {
-        let value = self.value(key, range)?;
+        let value = self.value(key, range, u64::MAX)?;
         Ok(value.map(|value| (value.bytes, stamp(&value.version))))
     }
 

@@ -6,10 +6,14 @@ use crate::error::{Error, Result};
 /// encoder makes them.
 const SLACK: u64 = 64 << 20;
 
-/// `size` as the length of memory, where the object under `key`, of at most `expected` bytes by its metadata, may be as
-/// long.
+/// The most bytes that an object may have of which its metadata lets one expect `expected` at most.
+pub fn allowed(expected: usize) -> u64 {
+    (expected as u64).saturating_mul(4).saturating_add(SLACK)
+}
+
+/// `size` as the length of memory, where the object under `key` may be as long.
 pub fn checked(key: &str, size: u64, expected: usize) -> Result<usize> {
-    let allowed = (expected as u64).saturating_mul(4).saturating_add(SLACK);
+    let allowed = allowed(expected);
     if size > allowed {
         return Err(Error::Limit {
             what: format!("the object under {key:?}"),
