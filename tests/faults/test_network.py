@@ -6,6 +6,7 @@ import signal
 import socket
 import threading
 import time
+from base64 import b64encode
 from datetime import timedelta
 from email.utils import formatdate
 from pathlib import Path
@@ -14,7 +15,8 @@ import numpy as np
 import pytest
 
 import blazarr
-from blazarr.errors import BlazarrError, CorruptError, StoreError, UnsupportedError
+from blazarr.errors import BlazarrError, CorruptError, LimitError, StoreError, UnsupportedError
+from blazarr.stores.object_store import ObjectStore
 
 # Tests are no package.
 _spec = importlib.util.spec_from_file_location("servers", Path(__file__).parent / "servers.py")
@@ -277,3 +279,97 @@ def test_web_servers_are_not_listed_or_written():
             list(group.keys())
         with pytest.raises(BlazarrError, match="read-only"):
             blazarr.open_group(server.url, mode="r+")
+
+
+def endless(sent, status=200, **headers):
+    """A fault: a body without an end, or nearly so; `sent` gets how many bytes were taken of it."""
+    names = {name.replace("_", "-"): value for name, value in headers.items()}
+
+    def fault(request):
+        request.send_response(status)
+        for name, value in names.items():
+            request.send_header(name, value)
+        request.end_headers()
+        request.close_connection = True
+        if request.command == "HEAD":
+            return
+        block = bytes(1 << 20)
+        sent.append(0)
+        while sent[-1] < 200 << 20:
+            request.wfile.write(block)
+            sent[-1] += len(block)
+
+    return fault
+
+
+@pytest.mark.filterwarnings("ignore:.*no range requests")
+@pytest.mark.parametrize("form", ["a length", "no length"])
+def test_a_chunk_without_an_end_is_refused_before_it_is_all_there(server, form):
+    sent = []
+    headers = {"Content_Length": str(200 << 20)} if form == "a length" else {"Connection": "close"}
+    server.fail("/c/1/2", endless(sent, **headers))
+    with pytest.raises(StoreError, match=r"c/1/2.* is longer than"):
+        read(server)
+    # What metadata allows, and what was on its way.
+    assert sum(sent) < 100 << 20
+
+
+def test_an_answer_that_is_longer_than_it_says_is_refused(server):
+    size, sent = len(server.files["/c/1/2"]), []
+
+    def fault(request):
+        part = request.headers.get("Range")
+        if part is None:
+            headers = {}
+            status = 200
+        else:
+            first, _, last = part.removeprefix("bytes=").partition("-")
+            start = size - int(last) if not first else int(first)
+            stop = size if not first else int(last) + 1
+            headers, status = {"Content_Range": f"bytes {start}-{stop - 1}/{size}"}, 206
+        return endless(sent, status, Content_Length=str(200 << 20), **headers)(request)
+
+    server.fail("/c/1/2", fault)
+    with pytest.raises(StoreError, match="is longer than"):
+        read(server)
+    assert sum(sent) < 50 << 20
+
+
+@pytest.mark.parametrize("form", ["a length", "no length"])
+@pytest.mark.filterwarnings("ignore:.*no range requests")
+def test_a_document_without_an_end_is_refused_before_it_is_all_there(server, form):
+    sent = []
+    headers = {"Content_Length": str(200 << 20)} if form == "a length" else {"Connection": "close"}
+    server.fail("/zarr.json", endless(sent, **headers))
+    with pytest.raises(LimitError, match=r"limits\.document_bytes"):
+        read(server)
+    assert sum(sent) < 100 << 20
+
+
+def test_a_password_in_an_address_is_sent_and_never_shown(server):
+    sent = []
+
+    def look(request):
+        sent.append(request.headers["Authorization"])
+        return True
+
+    server.fail("/zarr.json", look)
+    server.fail("/c/1/2", servers.status(500))
+    url = server.url.replace("http://", "http://user:pass%40word@")
+    options = {"retry_config": {"max_retries": 0}}
+    array = blazarr.open_array(url, mode="r", storage_options=options)
+    assert sent == ["Basic " + b64encode(b"user:pass@word").decode()] * len(sent) != []
+    with pytest.raises(StoreError) as caught:
+        array[:]
+    for text in (str(caught.value), repr(array.store), str(array.store), repr(caught.value)):
+        assert "user" not in text
+        assert "word" not in text
+
+
+def test_the_value_of_a_header_is_not_repeated():
+    headers = {"Authorization": "Bearer SECRET\n"}
+    with pytest.raises(BlazarrError, match="Authorization") as caught:
+        ObjectStore(
+            "https://example.org", storage_options={"client_options": {"default_headers": headers}}
+        )
+    assert "SECRET" not in str(caught.value)

@@ -45,8 +45,9 @@ impl Asker for Questions {
                 number,
                 arrivals: Some(Arc::clone(&self.arrivals)),
             };
+            let most = self.arrivals.most();
             let work = async move {
-                let found = client.get(&request.key, request.range, u64::MAX).await;
+                let found = client.get(&request.key, request.range, most).await;
                 let found = found.map_err(|e| e.at(&name, &request.key));
                 promise.keep(found.map(|value| value.map(|value| client.stamped(value))));
             };

@@ -351,3 +351,39 @@ fn deepest(error: &dyn std::error::Error) -> String {
     }
     deepest.to_string()
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use object_store::client::HttpRequestBody;
+
+    use super::*;
+
+    fn is_tried_again(condition: Option<&'static str>, status: StatusCode) -> bool {
+        let request = http::Request::builder()
+            .method(Method::PUT)
+            .uri("http://a/b");
+        let request = match condition {
+            Some(name) => request.header(name, "0"),
+            None => request,
+        };
+        let response = http::Response::builder().status(status);
+        may_pass(
+            &request.body(HttpRequestBody::empty()).unwrap(),
+            &Ok(response.body(HttpResponseBody::from(Bytes::new())).unwrap()),
+        )
+    }
+
+    #[test]
+    fn a_conditional_write_that_may_have_had_its_effect_is_not_tried_again() {
+        let failed = StatusCode::INTERNAL_SERVER_ERROR;
+        assert!(is_tried_again(None, failed));
+        for condition in ["if-match", "if-none-match", "x-goog-if-generation-match"] {
+            assert!(!is_tried_again(Some(condition), failed), "{condition}");
+            assert!(is_tried_again(
+                Some(condition),
+                StatusCode::TOO_MANY_REQUESTS
+            ));
+        }
+    }
+}

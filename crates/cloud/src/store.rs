@@ -253,6 +253,11 @@ impl Store for CloudStore {
         self.try_edit(key, wants_current, edit).map(|()| None)
     }
 
+    fn deletes_conditionally(&self) -> bool {
+        // object_store has no conditions for it. Where there are none at all, the lock keeps our own writers apart.
+        !self.config.conditional
+    }
+
     fn batch(&self) -> Option<usize> {
         Some(self.config.requests.saturating_mul(4).max(1))
     }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+from base64 import b64encode
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
@@ -78,7 +79,7 @@ class Server:
     url: str
     prefix: str = ""
     options: Options = field(default=(), repr=False)
-    client: Options = ()
+    client: Options = field(default=(), repr=False)
     headers: Options = field(default=(), repr=False)
     credential_provider: Any = None
     requests: int = 64
@@ -131,7 +132,7 @@ def server_at(url: str, options: Mapping[str, Any]) -> Server:
     scheme, _, rest = url.partition("://")
     scheme = SCHEMES.get(scheme.lower(), scheme.lower())
     if scheme in HTTP:
-        return _with_options(Server(f"{scheme}://{rest.rstrip('/')}"), dict(options))
+        return _with_options(_web_server(f"{scheme}://{rest.rstrip('/')}"), dict(options))
     bucket, _, prefix = rest.partition("/")
     server = Server(f"{scheme}://{bucket}", unquote(prefix).strip("/"))
     given = dict(options)
@@ -153,11 +154,11 @@ def server_of(store: Any, options: Mapping[str, Any]) -> Server:
     """
     kind = type(store).__name__
     if kind == "HTTPStore":
-        url, config = store.url.rstrip("/"), {}
+        server, config = _web_server(store.url.rstrip("/")), {}
     elif kind in _BUCKETS:
         scheme, name = _BUCKETS[kind]
         config = dict(store.config)
-        url = f"{scheme}://{config.pop(name)}"
+        server = Server(f"{scheme}://{config.pop(name)}")
     else:
         raise UnsupportedError(f"a {kind} is not a store of a server", argument="store")
     given = config | {
@@ -166,7 +167,19 @@ def server_of(store: Any, options: Mapping[str, Any]) -> Server:
         "credential_provider": getattr(store, "credential_provider", None),
     }
     prefix = (getattr(store, "prefix", None) or "").strip("/")
-    return _with_options(Server(url, prefix), given | dict(options))
+    return _with_options(replace(server, prefix=prefix), given | dict(options))
+
+
+def _web_server(url: str) -> Server:
+    """Return the server for a URL, whose user and password go into a header: errors name the URL."""
+    scheme, _, rest = url.partition("://")
+    authority, slash, path = rest.partition("/")
+    user, at, host = authority.rpartition("@")
+    if not at:
+        return Server(url)
+    name, _, password = user.partition(":")
+    token = b64encode(f"{unquote(name)}:{unquote(password)}".encode()).decode()
+    return Server(f"{scheme}://{host}{slash}{path}", headers=(("Authorization", f"Basic {token}"),))
 
 
 _BUCKETS: Final = {
@@ -181,7 +194,7 @@ def _with_options(server: Server, options: dict[str, Any]) -> Server:
     provider = options.pop("credential_provider", None)
     client = {name: options.pop(name, default) for name, default in TIMEOUTS.items()}
     client |= {"allow_http": True} | dict(options.pop("client_options", {}))
-    headers = dict(client.pop("default_headers", {}))
+    headers = dict(server.headers) | dict(client.pop("default_headers", {}))
     own |= _pauses(dict(options.pop("retry_config", {})))
     names = NAMES | S3_NAMES if server.url.startswith("s3://") else NAMES
     config = {names.get(name, name): value for name, value in options.items()}

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 use std::fmt;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -38,6 +38,7 @@ pub type Listener = Box<dyn Fn() + Send + Sync>;
 #[derive(Default)]
 pub struct Arrivals {
     state: Mutex<State>,
+    most: OnceLock<u64>,
     changed: Condvar,
     listener: Option<Listener>,
 }
@@ -67,6 +68,16 @@ impl Arrivals {
     /// Says that there will be `count` more answers.
     pub fn expect(&self, count: usize) {
         self.lock().open += count;
+    }
+
+    /// Says how many bytes all of any key may have at most, however little of it is asked for.
+    pub fn bound(&self, most: u64) {
+        let _ = self.most.set(most);
+    }
+
+    /// The same for who answers.
+    pub fn most(&self) -> u64 {
+        self.most.get().copied().unwrap_or(u64::MAX)
     }
 
     /// Hands an answer over.

@@ -203,6 +203,11 @@ pub trait Store: Send + Sync + fmt::Debug {
         Ok(false)
     }
 
+    /// Whether [`Store::update`] deletes nothing but what it has shown.
+    fn deletes_conditionally(&self) -> bool {
+        true
+    }
+
     /// `Some(n)` where requests are better made `n` at a time through [`Store::get_many`] (Python and network stores)
     /// than one by one from the decoding threads.
     fn batch(&self) -> Option<usize> {

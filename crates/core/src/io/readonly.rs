@@ -32,6 +32,10 @@ impl<S: Store + ?Sized> Store for ReadOnly<S> {
         .into())
     }
 
+    fn deletes_conditionally(&self) -> bool {
+        self.0.deletes_conditionally()
+    }
+
     fn batch(&self) -> Option<usize> {
         self.0.batch()
     }

@@ -15,7 +15,7 @@ use crate::error::{Error, Result};
 use crate::grid::{Axis, byte_count};
 use crate::io::arrivals::{Answer, Arrivals, Asker, InBatches};
 use crate::io::part::{InMemory, Parts};
-use crate::io::{ByteRange, Request, Stamp};
+use crate::io::{ByteRange, Request, Stamp, length};
 use crate::plan::{Job, Plan};
 use crate::pool::parallel_for;
 use crate::target::{Inner, Target};
@@ -57,6 +57,13 @@ pub fn read(
     asker.end()
 }
 
+/// The most bytes that all of a key may have before it is refused.
+fn most(reader: &Reader<'_>) -> Result<u64> {
+    let shape: Vec<u64> = reader.array.grid.iter().map(Axis::largest).collect();
+    let expected = reader.array.chain.encoded_max(&shape, reader.array.item)?;
+    Ok(length::allowed(expected))
+}
+
 /// What a read remembers from answer to answer.
 #[derive(Debug)]
 pub struct Course {
@@ -93,6 +100,7 @@ impl Course {
         arrivals: Arc<Arrivals>,
         window: usize,
     ) -> Result<Course> {
+        arrivals.bound(most(reader)?);
         // Every job, and the beginning.
         arrivals.expect(plan.jobs().saturating_add(1));
         Ok(Course {

@@ -3,6 +3,7 @@
 //! Chunks that the selection covers are encoded without reading what is there; others are read, changed and written
 //! back under the store's own guard against other writers.
 
+mod empty;
 pub mod made;
 mod shard;
 
@@ -97,6 +98,10 @@ impl Writer<'_> {
             let old = old.filter(|_| target.needs_old());
             match self.edit(target, 0, old, arena, &mut encoded) {
                 Ok(true) => Ok(Edit::Put(encoded)),
+                Ok(false) if old.is_some() && !store.deletes_conditionally() => {
+                    self.empty(target, arena, &mut encoded)?;
+                    Ok(Edit::Put(encoded))
+                }
                 Ok(false) => Ok(Edit::Delete),
                 // Stores try again what was lost to another writer; this has to be made again first.
                 Err(_) if self.made.is_some_and(Made::has_changed) => Ok(Edit::Keep),

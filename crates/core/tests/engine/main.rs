@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod cases;
+mod emptied;
 mod hostile;
 mod oversized;
 mod starts;
