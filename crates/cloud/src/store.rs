@@ -5,7 +5,7 @@ use std::mem;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use blazarr_core::error::{Error, Result};
-use blazarr_core::io::arrivals::{Arrivals, Asker};
+use blazarr_core::io::arrivals::{Arrivals, Asker, Found};
 use blazarr_core::io::key::Key;
 use blazarr_core::io::keylock::{Backoff, KeyLock};
 use blazarr_core::io::part::InMemory;
@@ -229,7 +229,9 @@ impl Store for CloudStore {
 
     fn open(&self, key: &str) -> Result<Option<Box<dyn Object + '_>>> {
         let value = self.value(key, ByteRange::Whole, u64::MAX)?;
-        Ok(value.map(|value| Box::new(Whole(value.bytes)) as Box<dyn Object>))
+        let client = self.client()?;
+        let whole = |(bytes, stamp)| Box::new(Whole { bytes, stamp }) as Box<dyn Object>;
+        Ok(value.map(|value| whole(client.stamped(value))))
     }
 
     fn update(
@@ -267,12 +269,10 @@ impl Store for CloudStore {
         Ok(Some(Box::new(questions)))
     }
 
-    fn get_many(&self, requests: &[Request]) -> Result<Vec<Option<Bytes>>> {
-        let values = self.fetch(requests)?;
-        Ok(values
-            .into_iter()
-            .map(|value| value.map(|value| value.bytes))
-            .collect())
+    fn get_many(&self, requests: &[Request]) -> Result<Vec<Found>> {
+        let (client, values) = (self.client()?, self.fetch(requests)?);
+        let stamped = |value: Value| client.stamped(value);
+        Ok(values.into_iter().map(|value| value.map(stamped)).collect())
     }
 }
 
@@ -360,22 +360,25 @@ impl KeyStore for CloudStore {
 }
 
 /// A whole value.
-struct Whole(Bytes);
+struct Whole {
+    bytes: Bytes,
+    stamp: Option<Stamp>,
+}
 
 impl Object for Whole {
     fn size(&self) -> u64 {
-        self.0.len() as u64
+        self.bytes.len() as u64
     }
 
     fn stamp(&self) -> Option<Stamp> {
-        None
+        self.stamp
     }
 
     fn read_at(&self, offset: u64, dst: &mut [u8]) -> Result<(), StoreError> {
-        InMemory::new("", &self.0).read_at(offset, dst)
+        InMemory::new("", &self.bytes).read_at(offset, dst)
     }
 
     fn in_memory(&self) -> Option<&[u8]> {
-        Some(&self.0)
+        Some(&self.bytes)
     }
 }

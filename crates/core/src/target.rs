@@ -5,7 +5,7 @@ use crate::error::Result;
 use crate::grid::Axis;
 use crate::plan::{Job, Plan, Take};
 use crate::selection::{Pick, Selection};
-use crate::shard::InnerGrid;
+use crate::shard::{Index, InnerGrid};
 use crate::view::{ChunkWalk, View, chunk_strides};
 
 /// One chunk, at whatever level of sharding, and what is wanted of it.
@@ -136,6 +136,15 @@ impl Inner {
         let grid = InnerGrid::new(sharding, &shape, &clipped);
         let plan = Plan::new(&grid.axes, &target.inner_selection())?;
         Ok(Inner { grid, plan })
+    }
+
+    /// Whether every inner chunk that is wanted has a place in the shard.
+    pub fn is_all_there(&self, index: &Index) -> bool {
+        let mut job = Job::default();
+        (0..self.plan.jobs()).all(|number| {
+            self.plan.job(number, &mut job);
+            index.entry(self.grid.linear(&job.coords)).is_some()
+        })
     }
 
     /// One inner chunk as a target of its own.

@@ -14,8 +14,11 @@ use crate::pool;
 /// How often a waiting thread looks for an interrupt.
 const INTERRUPT_EVERY: Duration = Duration::from_millis(40);
 
-/// What a store found: the bytes and, where it has one, the stamp of the object; or that there is no such key.
-pub type Answer = Result<Option<(Bytes, Option<Stamp>)>>;
+/// The bytes that a store found and, where it tells versions apart, the stamp of the whole object; or that there is no
+/// such key.
+pub type Found = Option<(Bytes, Option<Stamp>)>;
+
+pub type Answer = Result<Found>;
 
 /// Asks a store. Dropping it gives up what is not answered yet.
 pub trait Asker: Send + Sync {
@@ -148,8 +151,7 @@ impl Asker for InBatches<'_> {
             return Err(Error::Internal(what));
         }
         for (number, answer) in numbers.into_iter().zip(answers) {
-            self.arrivals
-                .deliver(number, Ok(answer.map(|bytes| (bytes, None))));
+            self.arrivals.deliver(number, Ok(answer));
         }
         Ok(())
     }

@@ -5,6 +5,7 @@ use std::sync::{Mutex, PoisonError};
 
 use bytes::Bytes;
 
+use super::arrivals::Found;
 use super::part::Parts;
 use super::{Edit, Fetched, Object, Request, Store};
 use crate::error::{Error, Result};
@@ -80,7 +81,7 @@ impl Store for Handed {
         Ok(None)
     }
 
-    fn get_many(&self, requests: &[Request]) -> Result<Vec<Option<Bytes>>> {
+    fn get_many(&self, requests: &[Request]) -> Result<Vec<Found>> {
         let what = format!("{} ranges were asked of bytes at hand", requests.len());
         Err(Error::Internal(what))
     }

@@ -15,7 +15,7 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use arrivals::{Arrivals, Asker};
+use arrivals::{Arrivals, Asker, Found};
 use bytes::Bytes;
 
 use crate::error::{Error, Result};
@@ -220,7 +220,7 @@ pub trait Store: Send + Sync + fmt::Debug {
     }
 
     /// Many reads at once, answers in order; only where [`Store::batch`] says so.
-    fn get_many(&self, _requests: &[Request]) -> Result<Vec<Option<Bytes>>> {
+    fn get_many(&self, _requests: &[Request]) -> Result<Vec<Found>> {
         Err(Error::Internal(
             "this store does not take requests in batches".to_owned(),
         ))

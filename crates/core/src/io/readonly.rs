@@ -2,9 +2,7 @@
 
 use std::sync::Arc;
 
-use bytes::Bytes;
-
-use super::arrivals::{Arrivals, Asker};
+use super::arrivals::{Arrivals, Asker, Found};
 use super::{Edit, Fetched, Object, Request, Store, StoreError};
 use crate::error::Result;
 
@@ -44,7 +42,7 @@ impl<S: Store + ?Sized> Store for ReadOnly<S> {
         self.0.asker(arrivals)
     }
 
-    fn get_many(&self, requests: &[Request]) -> Result<Vec<Option<Bytes>>> {
+    fn get_many(&self, requests: &[Request]) -> Result<Vec<Found>> {
         self.0.get_many(requests)
     }
 }

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use bytes::Bytes;
 
 use super::Reader;
-use super::questions::{GAP, Known, Purpose, Question, WHOLE, parts};
+use super::questions::{GAP, Known, Purpose, Question, Unsure, WHOLE, parts};
 use super::shard::{Located, Sought};
 use crate::arena::lease;
 use crate::codec::chain::Sharding;
@@ -81,6 +81,8 @@ struct State {
     next_number: usize,
     waiting: VecDeque<Question>,
     asked: HashMap<usize, Question>,
+    /// By the job of their shard.
+    unsure: HashMap<usize, Unsure>,
     /// Bytes of questions that are asked or being dealt with, and how many these are.
     bytes: u64,
     open: usize,
@@ -252,14 +254,12 @@ impl Flow<'_> {
         if self.is_better_whole(sharding, &inner) {
             return Ok(vec![whole(place.key)]);
         }
-        if let Some((stamp, index)) = self.reader.array.indexes.known(&place.key) {
-            let (known, all) = (
-                Known {
-                    stamp: Some(stamp),
-                    index,
-                },
-                0..inner.plan.jobs(),
-            );
+        if let Some((stamp, index)) = self.reader.array.indexes.known(&place.key)
+            // What is absent is asked for nothing that could be of another version.
+            && inner.is_all_there(&index)
+        {
+            let (stamp, all) = (Some(stamp), 0..inner.plan.jobs());
+            let known = Known { stamp, index };
             return self.locate(job, &target, sharding, &known, all, 0);
         }
         self.index_question(job, &target, sharding, None, 0)
@@ -337,46 +337,104 @@ impl Flow<'_> {
                 Some((bytes, _)) => self.reader.inner_chunk(&target, &bytes, &mut lease()),
             };
         };
+        let (job, changes) = (question.job, question.changes);
         match (question.purpose, answer) {
             (Purpose::Whole | Purpose::Index(None), None) => self.reader.absent(&target),
             (Purpose::Whole, Some((bytes, _))) => {
                 self.reader.inner_chunk(&target, &bytes, &mut lease())
             }
-            (Purpose::Index(only), Some((bytes, stamp))) => {
-                let index = self.index(&target, sharding, &bytes, stamp)?;
+            (Purpose::Index(only), Some(found)) => {
                 let numbers = match only {
                     Some(numbers) => numbers,
                     None => (0..Inner::new(&target, sharding)?.plan.jobs()).collect(),
                 };
-                let (job, changes) = (question.job, question.changes);
-                let parts = self.locate(job, &target, sharding, &index, numbers, changes)?;
-                self.wait_for(parts);
-                Ok(())
+                self.inner_chunks(job, &target, sharding, found, numbers, changes)
             }
             (Purpose::Index(Some(_)), None) if self.reader.options.missing_is_error => {
                 self.reader.absent(&target)
             }
             (Purpose::Index(Some(numbers)), None) => {
                 // It was there when its inner chunks were asked for: all that are still to come are absent.
-                let nothing = Known::default();
-                self.locate(question.job, &target, sharding, &nothing, numbers, 0)
+                let gone = Known::default();
+                self.locate(job, &target, sharding, &gone, numbers, changes)
                     .map(drop)
             }
-            (Purpose::Part(wanted, known), Some((bytes, stamp))) if known == stamp => {
-                self.part(&target, sharding, &question.request, &bytes, &wanted)
+            (Purpose::Part(wanted, known), Some((bytes, stamp)))
+                if known.is_none() || known == stamp =>
+            {
+                self.part(&target, sharding, &question.request, &bytes, &wanted)?;
+                match known {
+                    Some(_) => Ok(()),
+                    None => self.look_again(job, &target, sharding, changes),
+                }
             }
-            (Purpose::Part(wanted, _), _) if question.changes < CHANGES => {
+            (Purpose::Part(wanted, Some(_)), _) if changes < CHANGES => {
                 let numbers = wanted.iter().map(|located| located.number).collect();
-                let (job, changes) = (question.job, question.changes + 1);
-                let again = self.index_question(job, &target, sharding, Some(numbers), changes)?;
-                self.wait_for(vec![again]);
+                let index =
+                    self.index_question(job, &target, sharding, Some(numbers), changes + 1)?;
+                self.wait_for(vec![index]);
                 Ok(())
             }
-            (Purpose::Part(..), _) => Err(Error::Shard {
+            (Purpose::Again(unsure), Some((index, _))) if index == unsure.index => Ok(()),
+            (Purpose::Again(unsure), Some(found)) if changes < CHANGES => {
+                self.inner_chunks(job, &target, sharding, found, unsure.numbers, changes + 1)
+            }
+            (Purpose::Part(..) | Purpose::Again(_), _) => Err(Error::Shard {
                 key: target.key.to_owned(),
-                what: format!("it changed {CHANGES} times while it was read"),
+                what: "it changed or vanished while it was read".to_owned(),
             }),
         }
+    }
+
+    /// Asks for the inner chunks of these numbers, by the index that was found.
+    fn inner_chunks(
+        &self,
+        job: usize,
+        target: &Target<'_>,
+        sharding: &Sharding,
+        (bytes, stamp): (Bytes, Option<Stamp>),
+        numbers: Vec<usize>,
+        changes: u32,
+    ) -> Result<()> {
+        let index = self.index(target, sharding, &bytes, stamp)?;
+        let all = numbers.iter().copied();
+        let parts = self.locate(job, target, sharding, &index, all, changes)?;
+        if stamp.is_none() && !parts.is_empty() {
+            let unsure = Unsure {
+                numbers,
+                index: bytes,
+                open: parts.len(),
+            };
+            self.course.lock().unsure.insert(job, unsure);
+        }
+        self.wait_for(parts);
+        Ok(())
+    }
+
+    /// Asks for the index once more after the last part of a shard whose versions the store does not tell apart: another
+    /// one may have been there in between.
+    fn look_again(
+        &self,
+        job: usize,
+        target: &Target<'_>,
+        sharding: &Sharding,
+        changes: u32,
+    ) -> Result<()> {
+        let mut state = self.course.lock();
+        let lost = || Error::Internal("a part of no index".into());
+        let unsure = state.unsure.get_mut(&job).ok_or_else(lost)?;
+        unsure.open -= 1;
+        if unsure.open > 0 {
+            return Ok(());
+        }
+        let unsure = state.unsure.remove(&job).ok_or_else(lost)?;
+        drop(state);
+        let index = self.index_question(job, target, sharding, None, changes)?;
+        self.wait_for(vec![Question {
+            purpose: Purpose::Again(unsure),
+            ..index
+        }]);
+        Ok(())
     }
 
     /// Reads an index, and keeps it where it is known which version of the shard it is of.

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use bytes::Bytes;
+
 use super::shard::{Located, near};
 use crate::io::{ByteRange, Request, Stamp};
 use crate::shard::Index;
@@ -14,7 +16,7 @@ const GROUP: u64 = 4 << 20;
 /// The most decoded bytes of a shard that is fetched whole; a larger one comes sooner by several requests.
 pub const WHOLE: u64 = 32 << 20;
 
-/// The index of a shard, and of which version of it where that is known.
+/// The index of a shard, empty where that is gone, and of which version of it where that is known.
 #[derive(Clone, Debug, Default)]
 pub struct Known {
     pub stamp: Option<Stamp>,
@@ -30,6 +32,18 @@ pub enum Purpose {
     Index(Option<Vec<usize>>),
     /// Inner chunks that lie near each other, and the version of the shard in which they do.
     Part(Vec<Located>, Option<Stamp>),
+    /// The index once more, of a shard whose versions the store does not tell apart.
+    Again(Unsure),
+}
+
+/// Inner chunks that are believed once the index is found to be what it was.
+#[derive(Debug)]
+pub struct Unsure {
+    /// Of all of them.
+    pub numbers: Vec<usize>,
+    pub index: Bytes,
+    /// Questions for them that are not answered.
+    pub open: usize,
 }
 
 /// Something to ask, for one job of the plan.

@@ -34,7 +34,7 @@ pub fn fetch(
             return Err(Error::Internal(what.into()));
         }
         for (group, answer) in groups.iter().zip(answers) {
-            let Some(answer) = answer else { continue };
+            let Some((answer, _)) = answer else { continue };
             for &(at, part) in &group.rows {
                 fetched[at] = Some(cut(&answer, part));
             }

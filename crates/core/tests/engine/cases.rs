@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use blazarr_core::error::Result;
+use blazarr_core::io::arrivals::Found;
 use blazarr_core::io::local::LocalStore;
 use blazarr_core::io::memory::MemoryStore;
 use blazarr_core::io::{Edit, Fetched, KeyStore, Object, Request, Store};
@@ -28,9 +29,9 @@ impl Random {
 
 pub const FILL: u32 = 7;
 
-/// A store that is asked for many things at once, as Python's are.
-#[derive(Debug, Default)]
-struct Batched(MemoryStore);
+/// A store that is asked for many things at once, as Python's are, and whether it tells versions apart.
+#[derive(Debug)]
+struct Batched(MemoryStore, bool);
 
 impl Store for Batched {
     fn get(&self, key: &str, hint: usize, buf: &mut Vec<u8>) -> Result<Option<Fetched>> {
@@ -54,16 +55,17 @@ impl Store for Batched {
         Some(3)
     }
 
-    fn get_many(&self, requests: &[Request]) -> Result<Vec<Option<bytes::Bytes>>> {
-        let one = |r: &Request| Ok(self.0.read(&r.key, r.range)?.map(|(bytes, _)| bytes));
+    fn get_many(&self, requests: &[Request]) -> Result<Vec<Found>> {
+        let stamped = |(bytes, stamp)| (bytes, self.1.then_some(stamp));
+        let one = |r: &Request| Ok(self.0.read(&r.key, r.range)?.map(stamped));
         requests.iter().map(one).collect()
     }
 }
 
 pub fn store(random: &mut Random, folder: &Path) -> Box<dyn Store> {
-    match random.below(3) {
+    match random.below(4) {
         0 => Box::new(MemoryStore::default()),
-        1 => Box::new(Batched::default()),
+        n @ (1 | 2) => Box::new(Batched(MemoryStore::default(), n == 1)),
         _ => Box::new(LocalStore::new(folder.to_owned())),
     }
 }

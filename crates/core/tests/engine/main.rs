@@ -7,6 +7,7 @@ mod cases;
 mod emptied;
 mod hostile;
 mod oversized;
+mod rewritten;
 mod starts;
 
 use std::path::Path;

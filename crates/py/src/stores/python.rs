@@ -6,7 +6,8 @@ use std::sync::Arc;
 use blazarr_core::error::{Error, Result};
 use blazarr_core::io::keylock::{Backoff, KeyLock};
 use blazarr_core::io::{
-    ByteRange, Edit, Fetched, Object, Request, Stamp, Store as CoreStore, StoreError, resolve,
+    ByteRange, Edit, Fetched, Object, Request, Stamp, Store as CoreStore, StoreError, arrivals,
+    resolve,
 };
 use bytes::Bytes;
 use pyo3::prelude::*;
@@ -74,7 +75,7 @@ impl Object for Found {
     }
 
     fn stamp(&self) -> Option<Stamp> {
-        None
+        Python::attach(|py| stamp_of(self.generation.bind(py)))
     }
 
     fn read_at(&self, offset: u64, dst: &mut [u8]) -> Result<(), StoreError> {
@@ -199,7 +200,7 @@ impl CoreStore for Adapter {
         Some(self.batch)
     }
 
-    fn get_many(&self, requests: &[Request]) -> Result<Vec<Option<Bytes>>> {
+    fn get_many(&self, requests: &[Request]) -> Result<Vec<arrivals::Found>> {
         attached(|py| {
             let keys: Vec<&str> = requests
                 .iter()
@@ -213,7 +214,10 @@ impl CoreStore for Adapter {
                 .call_method1("get_many", (keys, ranges))?;
             let mut data = Vec::with_capacity(requests.len());
             for answer in answers.try_iter()? {
-                data.push(found(answer?)?.map(|found| found.data));
+                data.push(found(answer?)?.map(|found| {
+                    let stamp = stamp_of(found.generation.bind(py));
+                    (found.data, stamp)
+                }));
             }
             if data.len() != requests.len() {
                 let (got, asked) = (data.len(), requests.len());
@@ -261,6 +265,26 @@ fn found(answer: Bound<'_, PyAny>) -> PyResult<Option<Found>> {
         data: Bytes::from_owner(Borrowed::new(&data)?),
         generation,
     }))
+}
+
+/// A generation in the engine's fixed size. Where it is nothing but itself (`object()`), the store tells no versions apart.
+fn stamp_of(generation: &Bound<'_, PyAny>) -> Option<Stamp> {
+    if generation
+        .get_type()
+        .is(generation.py().get_type::<PyAny>())
+    {
+        return None;
+    }
+    if let Ok(bytes) = generation.cast::<PyBytes>()
+        && let ([a, b, c, d], []) = bytes.as_bytes().as_chunks::<8>()
+    {
+        return Some(Stamp([a, b, c, d].map(|word| u64::from_le_bytes(*word))));
+    }
+    if let Ok(number) = generation.extract::<u64>() {
+        return Some(Stamp([0, 0, 1, number]));
+    }
+    let hash = generation.hash().ok()?;
+    Some(Stamp([0, 0, 2, hash as u64]))
 }
 
 /// The slice of the object's bytes that `range` is.
