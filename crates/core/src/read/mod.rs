@@ -28,6 +28,8 @@ pub(crate) const ALONE: usize = 128 << 10;
 
 /// Runs of an uncompressed chunk from this length on are read straight into the result.
 const RUN: usize = 64 << 10;
+/// Uncompressed chunks up to this size are read by one call, which tells their size as well.
+const SMALL: usize = 64 << 10;
 /// What is read of an uncompressed chunk at once on the way through a buffer: it should stay in cache.
 const BAND: usize = 512 << 10;
 
@@ -184,12 +186,38 @@ impl Reader<'_> {
         total: usize,
         arena: &mut Arena,
     ) -> Result<bool> {
+        if total <= SMALL
+            && target.chain.swap == 0
+            && let Some(walk) = target.walk_unless_direct(shape, self.array.item)
+            && walk.span(self.array.item).len() == total
+        {
+            return self.stored_small_chunk(target, &walk, total, arena);
+        }
         let Some(object) = self.store.open(target.key)? else {
             return self.absent(target).map(|()| false);
         };
         check_size(target, object.size(), total)?;
         self.plain_chunk(target, shape, total, &*object, 0, arena)
             .map(|()| true)
+    }
+
+    /// A small uncompressed chunk that is wanted from its first byte to its last.
+    fn stored_small_chunk(
+        &self,
+        target: &Target<'_>,
+        walk: &ChunkWalk,
+        total: usize,
+        arena: &mut Arena,
+    ) -> Result<bool> {
+        let place = |chunk: &[u8]| {
+            check_size(target, chunk.len() as u64, total)?;
+            self.place(target.out, walk, chunk, 0).map(|()| true)
+        };
+        match self.store.get(target.key, total, &mut arena.fetched)? {
+            None => self.absent(target).map(|()| false),
+            Some(Fetched::Buffered) => place(&arena.fetched),
+            Some(Fetched::Shared(chunk)) => place(&chunk),
+        }
     }
 
     /// An uncompressed chunk at `offset` of `object`, whose length was checked.

@@ -41,7 +41,12 @@ pub(super) fn read_bounded(file: &File, key: &str, hint: usize, buf: &mut Vec<u8
     loop {
         match read_some(file, buf) {
             Ok(0) => return Ok(true),
-            Ok(_) if buf.len() < buf.capacity() => {}
+            // There was room for more than came; where no more is expected, the end is not asked for.
+            Ok(_) if buf.len() < buf.capacity() => {
+                if buf.len() == hint {
+                    return Ok(true);
+                }
+            }
             Ok(_) => grow(file, key, hint, buf)?,
             Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
             Err(e) if e.kind() == io::ErrorKind::IsADirectory => return Ok(false),
