@@ -3,9 +3,9 @@
 //! A call of [`parallel_for`] is a job: a counter of items and a body. The caller works on its own
 //! job and sleeping workers join it; whoever is free takes the next item. Workers join only while
 //! fewer threads than the budget are at work, so that many calling threads do not become many times
-//! the budget. A caller never works on another's job and waits only for items of its own that
-//! others have begun: nested calls cannot lock each other up, and a worker that was woken too late
-//! or lost its processor before it began holds nobody up.
+//! the budget. A caller waits only for items of its own that others have begun, and meanwhile works on
+//! the calls that these make, never on another's: nested calls cannot lock each other up, and a worker
+//! that was woken too late or lost its processor before it began holds nobody up.
 //!
 //! A forked child forgets the pool, threads and locks alike, and makes a new one on first use.
 
@@ -113,7 +113,7 @@ pub fn parallel_for(n: usize, max_threads: usize, body: Body<'_>) -> Result<()> 
         pool.submit(&job);
         let mine = job.work();
         pool.withdraw(&job);
-        job.wait_for_others(mine);
+        job.wait_for_others(mine, pool);
     }
     job.outcome()
 }
@@ -217,13 +217,28 @@ impl Job {
         let taken = self.work();
         if taken > 0 {
             self.finished.fetch_add(taken, Ordering::Release);
-            let _caller_sleeps_or_has_not_looked = lock(&self.error);
-            self.progress.notify_one();
+            self.tell_caller();
         }
     }
 
+    /// Whether this is a part of what `job` does.
+    fn is_below(&self, job: &Job) -> bool {
+        self.above().any(|above| ptr::eq(above, job))
+    }
+
+    /// The jobs whose bodies led to this one.
+    fn above(&self) -> impl Iterator<Item = &Job> {
+        std::iter::successors(self.parent.as_deref(), |job| job.parent.as_deref())
+    }
+
+    /// Lets the caller look again at what there is to do or to wait for.
+    fn tell_caller(&self) {
+        let _caller_sleeps_or_has_not_looked = lock(&self.error);
+        self.progress.notify_one();
+    }
+
     /// Lets nobody begin another item, and waits for those begun by others than the caller.
-    fn wait_for_others(&self, mine: usize) {
+    fn wait_for_others(&self, mine: usize, pool: &Pool) {
         let begun = self.next.swap(self.n, Ordering::Relaxed).min(self.n);
         let others = begun - mine;
         let unfinished = || self.finished.load(Ordering::Acquire) < others;
@@ -236,6 +251,13 @@ impl Job {
         }
         let mut error = lock(&self.error);
         while unfinished() {
+            if let Some(job) = pool.join_below(self) {
+                drop(error);
+                job.help();
+                pool.leave(&job);
+                error = lock(&self.error);
+                continue;
+            }
             let waited = self.progress.wait_timeout(error, INTERRUPT_EVERY);
             let (guard, timeout) = waited.unwrap_or_else(PoisonError::into_inner);
             error = guard;
@@ -312,6 +334,23 @@ impl Pool {
             state.workers += 1;
         }
         self.wake(state);
+        job.above().for_each(Job::tell_caller);
+    }
+
+    /// A job that wants a helper and is a part of what `job` does.
+    fn join_below(&self, job: &Job) -> Option<Arc<Job>> {
+        let state = lock(&self.state);
+        let below = state
+            .jobs
+            .iter()
+            .find(|other| other.is_below(job) && other.wanted() > 0)?;
+        below.wanted.fetch_sub(1, Ordering::Relaxed);
+        Some(Arc::clone(below))
+    }
+
+    fn leave(&self, job: &Job) {
+        let _state = lock(&self.state);
+        job.wanted.fetch_add(1, Ordering::Relaxed);
     }
 
     fn hand_over(&'static self, task: Task) {
@@ -407,12 +446,13 @@ impl State {
         Some(task)
     }
 
-    /// The youngest job that wants a helper; none where the budget is spent.
+    /// The oldest job that wants a helper, so that parts of it are left to whoever has nothing else; none where the
+    /// budget is spent.
     fn join(&mut self) -> Option<Arc<Job>> {
         if self.running >= threads() {
             return None;
         }
-        let job = self.jobs.iter().rev().find(|job| job.wanted() > 0)?;
+        let job = self.jobs.iter().find(|job| job.wanted() > 0)?;
         self.running += 1;
         job.wanted.fetch_sub(1, Ordering::Relaxed);
         Some(Arc::clone(job))

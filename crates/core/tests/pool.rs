@@ -111,6 +111,32 @@ fn calls_nest() {
 }
 
 #[test]
+fn a_caller_who_waits_helps_with_what_it_waits_for() {
+    setup();
+    let caller = thread::current().id();
+    let (begun, helped) = (AtomicBool::new(false), AtomicBool::new(false));
+    pool::parallel_for(2, 2, &|_| {
+        if thread::current().id() == caller {
+            while !begun.load(Ordering::Relaxed) {
+                thread::sleep(Duration::from_millis(1));
+            }
+            return Ok(());
+        }
+        begun.store(true, Ordering::Relaxed);
+        pool::parallel_for(2000, 4, &|_| {
+            if thread::current().id() == caller {
+                helped.store(true, Ordering::Relaxed);
+            } else if !helped.load(Ordering::Relaxed) {
+                thread::sleep(Duration::from_millis(1));
+            }
+            Ok(())
+        })
+    })
+    .unwrap();
+    assert!(helped.into_inner());
+}
+
+#[test]
 fn a_failure_outside_ends_nested_calls() {
     setup();
     let result = pool::parallel_for(2, 2, &|i| {
