@@ -127,7 +127,7 @@ def differences(ours: Any, theirs: Any) -> Iterator[str]:
             yield f"`{name}` by name only"
         elif not same_default(mine[name].default, parameter.default):
             yield f"`{name}` is {shown(mine[name].default)} by default, not {shown(parameter.default)}"
-    for name in mine.keys() - wanted.keys():
+    for name in [name for name in mine if name not in wanted]:
         if mine[name].default is inspect.Parameter.empty:
             yield f"needs an argument `{name}`"
 

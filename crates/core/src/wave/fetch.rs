@@ -1,11 +1,14 @@
 //! The bytes of many rows at once, from stores that like it so: parts of one key that lie near each other in one request.
 
+use std::collections::HashMap;
+
 use bytes::Bytes;
 
 use super::rows::{Rows, Source};
 use super::stage::open;
 use crate::error::{Error, Result};
-use crate::io::{ByteRange, Request, Store, length};
+use crate::io::arrivals::Found;
+use crate::io::{ByteRange, Request, Stamp, Store, StoreError, length};
 
 /// Parts nearer than this are fetched in one request.
 const GAP: u64 = 1 << 20;
@@ -14,6 +17,8 @@ const GROUP: u64 = 16 << 20;
 
 /// A request, and which rows it is for: their places in the order, and where in the answer their bytes are.
 struct Group {
+    /// The number of the key.
+    key: usize,
     request: Request,
     rows: Vec<(usize, Option<(u64, u64)>)>,
 }
@@ -26,6 +31,7 @@ pub fn fetch(
     batch: usize,
 ) -> Result<Vec<Option<Bytes>>> {
     let mut fetched = vec![None; numbers.len()];
+    let mut versions = HashMap::new();
     for groups in groups(rows, numbers).chunks(batch.max(1)) {
         let requests: Vec<Request> = groups.iter().map(|group| group.request.clone()).collect();
         let answers = store.get_many(&requests)?;
@@ -34,6 +40,10 @@ pub fn fetch(
             return Err(Error::Internal(what.into()));
         }
         for (group, answer) in groups.iter().zip(answers) {
+            if is_of_another_version(group, &answer, &mut versions) {
+                let key = group.request.key.clone();
+                return Err(Error::Store(StoreError::Conflict { key }));
+            }
             let Some((answer, _)) = answer else { continue };
             for &(at, part) in &group.rows {
                 fetched[at] = Some(cut(&answer, part));
@@ -41,6 +51,21 @@ pub fn fetch(
         }
     }
     Ok(fetched)
+}
+
+/// Whether a key went after its index was read, or is not what an earlier answer was of.
+fn is_of_another_version(
+    group: &Group,
+    answer: &Found,
+    versions: &mut HashMap<usize, Stamp>,
+) -> bool {
+    match answer {
+        None => group.request.range != ByteRange::Whole,
+        Some((_, None)) => false,
+        Some((_, Some(stamp))) => versions
+            .insert(group.key, *stamp)
+            .is_some_and(|old| old != *stamp),
+    }
 }
 
 /// The encoded bytes of the rows of these numbers, at most `max` of each, from any store; `None` where there are none.
@@ -107,6 +132,7 @@ fn groups(rows: &Rows, numbers: &[usize]) -> Vec<Group> {
     for (at, &number) in numbers.iter().enumerate() {
         match rows.rows[number].source {
             Source::Key(key) => groups.push(Group {
+                key,
                 request: Request {
                     key: rows.keys[key].clone(),
                     range: ByteRange::Whole,
@@ -134,6 +160,7 @@ fn groups(rows: &Rows, numbers: &[usize]) -> Vec<Group> {
         let place =
             |&(_, offset, len, at): &(usize, u64, u64, usize)| (at, Some((offset - start, len)));
         groups.push(Group {
+            key,
             request: Request {
                 key: rows.keys[key].clone(),
                 range: ByteRange::Span {
@@ -199,6 +226,27 @@ mod tests {
         );
         assert_eq!(found[1].rows, [(3, Some((0, 100))), (0, Some((5000, 10)))]);
         assert_eq!(found[3].rows, [(1, Some((0, 10))), (6, Some((4, 3)))]);
+    }
+
+    #[test]
+    fn parts_that_went_or_are_of_two_versions_are_no_values() {
+        let group = |range| Group {
+            key: 3,
+            request: Request {
+                key: "a".into(),
+                range,
+            },
+            rows: vec![],
+        };
+        let part = group(ByteRange::Span { offset: 0, len: 4 });
+        let answer = |version| Some((Bytes::new(), Some(Stamp([version; 4]))));
+        let mut versions = HashMap::new();
+        assert!(is_of_another_version(&part, &None, &mut versions));
+        assert!(!is_of_another_version(&part, &answer(1), &mut versions));
+        assert!(!is_of_another_version(&part, &answer(1), &mut versions));
+        assert!(is_of_another_version(&part, &answer(2), &mut versions));
+        let whole = group(ByteRange::Whole);
+        assert!(!is_of_another_version(&whole, &None, &mut versions));
     }
 
     #[test]
