@@ -27,6 +27,9 @@ use crate::listing::{PAGE, Pages};
 use crate::runtime::wait;
 use crate::stamp::stamp;
 
+/// How many writes wait for their answers at a time: each has a thread, and others write to the server too.
+const WRITES: usize = 32;
+
 /// How often an edit is tried while other writers are faster.
 const TRIES: usize = 100;
 
@@ -262,6 +265,10 @@ impl Store for CloudStore {
 
     fn batch(&self) -> Option<usize> {
         Some(self.config.requests.saturating_mul(4).max(1))
+    }
+
+    fn writes_at_once(&self) -> usize {
+        self.config.requests.min(WRITES)
     }
 
     fn asker(&self, arrivals: &Arc<Arrivals>) -> Result<Option<Box<dyn Asker>>> {

@@ -244,3 +244,33 @@ fn a_forked_child_has_a_pool_of_its_own() {
         stop.store(1, Ordering::Relaxed);
     });
 }
+
+#[test]
+fn bodies_that_wait_do_so_side_by_side() {
+    setup();
+    const AT_ONCE: usize = 12;
+    let (now, most) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let seen: Vec<AtomicUsize> = (0..40).map(|_| AtomicUsize::new(0)).collect();
+    pool::parallel_waits(seen.len(), AT_ONCE, &|i| {
+        most.fetch_max(now.fetch_add(1, Ordering::Relaxed) + 1, Ordering::Relaxed);
+        thread::sleep(Duration::from_millis(20));
+        // What is within is done as ever.
+        pool::parallel_for(4, 4, &|_| {
+            seen[i].fetch_add(1, Ordering::Relaxed);
+            Ok(())
+        })?;
+        now.fetch_sub(1, Ordering::Relaxed);
+        Ok(())
+    })
+    .unwrap();
+    assert!(seen.iter().all(|count| count.load(Ordering::Relaxed) == 4));
+    let most = most.load(Ordering::Relaxed);
+    assert!((5..=AT_ONCE).contains(&most), "{most} at once");
+    let begun = AtomicUsize::new(0);
+    let failed = pool::parallel_waits(1000, AT_ONCE, &|_| {
+        begun.fetch_add(1, Ordering::Relaxed);
+        Err(boom())
+    });
+    assert!(matches!(failed, Err(Error::Selection(what)) if what == "boom"));
+    assert!(begun.load(Ordering::Relaxed) <= AT_ONCE);
+}

@@ -60,6 +60,9 @@ class Capabilities:
         How many keys are best asked for in one `Store.get_many`; None leaves it to the engine.
     local_path
         The folder whose files are the values.
+    writes
+        How many calls of `Store.put` may well wait at a time, where these are more than threads
+        that work.
     """
 
     read_only: bool = False
@@ -68,6 +71,7 @@ class Capabilities:
     atomic: bool = False
     batch: int | None = None
     local_path: Path | None = None
+    writes: int = 1
 
 
 class Store(ABC):

@@ -8,7 +8,7 @@ from typing import Any
 
 from blazarr.errors import StoreError
 from blazarr.stores.base import PAGE, Capabilities, Children, Data, Page, file_location
-from blazarr.stores.unversioned import Bounds, UnversionedStore
+from blazarr.stores.unversioned import WRITES, Bounds, UnversionedStore
 
 MISSING = (FileNotFoundError, IsADirectoryError, NotADirectoryError)
 
@@ -62,7 +62,7 @@ class FsspecStore(UnversionedStore):
     @property
     def capabilities(self) -> Capabilities:
         """What this store can do."""
-        return Capabilities(read_only=self._read_only, ranges=True)
+        return Capabilities(read_only=self._read_only, ranges=True, writes=WRITES)
 
     def location(self, folder: str = "") -> str:
         """Return the URL of a folder; see `Store.location`."""

@@ -65,6 +65,7 @@ class ObjectStore(KeyedStore):
             conditional=self.server.conditional and not self.server.is_web,
             ranges=True,
             atomic=True,
+            writes=min(self.server.requests, 32),
         )
 
     def location(self, folder: str = "") -> str:

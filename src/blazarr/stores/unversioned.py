@@ -6,10 +6,14 @@ import hashlib
 import threading
 from abc import abstractmethod
 from collections.abc import Sequence
+from typing import Final
 
 from blazarr._core import parse_key
 from blazarr.errors import ConflictError
 from blazarr.stores.base import ABSENT, ANY, Data, Expect, Generation, Store, bounds
+
+# How many writes wait at a time: each has a thread.
+WRITES: Final = 16
 
 # Start and stop of a part of a value, as `bounds` gives them.
 Bounds = tuple[int, int | None]

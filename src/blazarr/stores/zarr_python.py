@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from blazarr._core import parse_folder
 from blazarr.stores.base import PAGE, Capabilities, Children, Data, Page, file_location
 from blazarr.stores.fsspec import FsspecStore
-from blazarr.stores.unversioned import Bounds, UnversionedStore
+from blazarr.stores.unversioned import WRITES, Bounds, UnversionedStore
 
 T = TypeVar("T")
 
@@ -36,7 +36,7 @@ class ZarrPythonStore(UnversionedStore):
     @property
     def capabilities(self) -> Capabilities:
         """What this store can do."""
-        return Capabilities(read_only=self.store.read_only, ranges=True)
+        return Capabilities(read_only=self.store.read_only, ranges=True, writes=WRITES)
 
     def location(self, folder: str = "") -> str | None:
         """Return the URL of a folder in what lies in files; see `Store.location`."""

@@ -8,13 +8,24 @@ import signal
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
+import blazarr
 from blazarr import _core
 from blazarr.errors import ReadOnlyError
-from blazarr.stores import ANY, Capabilities, LocalStore, MemoryStore, ReadOnlyStore, Store, native
+from blazarr.stores import (
+    ANY,
+    Capabilities,
+    LocalStore,
+    MemoryStore,
+    ReadOnlyStore,
+    Store,
+    WrapperStore,
+    native,
+)
 
 SIZE, CHUNK = 64, 8
 
@@ -200,3 +211,31 @@ def test_waiting_for_a_lock_ends_with_ctrl_c_and_with_its_holder(tmp_path):
     array.write(part(0, 1), np.ones(1, "u1"))
     assert read(array)[:8] == [1] + [0] * 7
     assert [path.name for path in (tmp_path / "a/c").iterdir()] == ["0"]
+
+
+def test_writes_wait_side_by_side_where_the_store_says_so():
+    class Waiting(WrapperStore):
+        now = most = 0
+        lock = threading.Lock()
+
+        @property
+        def capabilities(self):
+            return replace(self.store.capabilities, writes=12)
+
+        def put(self, key, data, if_generation=ANY):
+            with self.lock:
+                self.now += 1
+                self.most = max(self.most, self.now)
+            time.sleep(0.02)
+            with self.lock:
+                self.now -= 1
+            return self.store.put(key, data, if_generation)
+
+    store = Waiting(MemoryStore())
+    array = blazarr.create_array(store, shape=(40, 40), chunks=(5, 10), dtype="i4", fill_value=0)
+    values = np.arange(1600, dtype="i4").reshape(40, 40) + 1
+    array[:] = values
+    array[3:37, 7:31] += 1
+    values[3:37, 7:31] += 1
+    assert 6 <= store.most <= 12
+    assert np.array_equal(array[:], values)

@@ -214,6 +214,11 @@ pub trait Store: Send + Sync + fmt::Debug {
         None
     }
 
+    /// How many writes may well wait for an answer at a time, where these are more than threads that work.
+    fn writes_at_once(&self) -> usize {
+        1
+    }
+
     /// Asks for many reads whose answers come in one by one; `None` where [`Store::get_many`] has to do.
     fn asker(&self, _arrivals: &Arc<Arrivals>) -> Result<Option<Box<dyn Asker>>> {
         Ok(None)

@@ -113,6 +113,22 @@ pub fn parallel_for(n: usize, max_threads: usize, body: Body<'_>) -> Result<()> 
     job.outcome()
 }
 
+/// The same for bodies that mostly wait, for a server or another program: up to `at_once` of them, on threads of this
+/// call, whatever the budget.
+pub fn parallel_waits(n: usize, at_once: usize, body: Body<'_>) -> Result<()> {
+    let job = Arc::new(Job::new(n, 0, body));
+    for _ in 1..at_once.min(n) {
+        let job = Arc::clone(&job);
+        // The process may have no more threads; those that there are do the work then.
+        if workers::start(move || job.help()).is_err() {
+            break;
+        }
+    }
+    let mine = job.work();
+    job.wait_for_others(mine, Pool::get());
+    job.outcome()
+}
+
 /// Has `task` run by a worker, after those that were handed over before.
 pub fn hand_over(task: Task) {
     Pool::get().hand_over(task);

@@ -136,16 +136,10 @@ impl Pool {
     }
 
     fn start_worker(&'static self) -> std::io::Result<()> {
-        thread::Builder::new()
-            .name("blazarr".to_owned())
-            .stack_size(STACK)
-            .spawn(|| self.serve())
-            .map(drop)
+        start(|| self.serve())
     }
 
     fn serve(&self) {
-        IS_WORKER.set(true);
-        block_signals();
         let mut state = lock(&self.state);
         loop {
             // Who makes a call works on it; tasks have nobody but workers.
@@ -199,6 +193,19 @@ impl State {
         self.running -= 1;
         job.wanted.fetch_add(1, Ordering::Relaxed);
     }
+}
+
+/// Starts a thread that is not the user's.
+pub(super) fn start(body: impl FnOnce() + Send + 'static) -> std::io::Result<()> {
+    let thread = thread::Builder::new().name("blazarr".to_owned());
+    thread
+        .stack_size(STACK)
+        .spawn(|| {
+            IS_WORKER.set(true);
+            block_signals();
+            body();
+        })
+        .map(drop)
 }
 
 /// Signals are for the user's threads, but for those that report a fault of the thread itself.

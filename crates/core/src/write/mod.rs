@@ -13,16 +13,19 @@ use crate::codec::Size;
 use crate::codec::chain;
 use crate::codec::swap::swap_units;
 use crate::error::{Error, Result};
-use crate::grid::byte_count;
+use crate::grid::{Axis, byte_count};
 use crate::io::{Edit, Object, Store, length};
 use crate::place::{self, CopyAxis, Walk};
 use crate::plan::Plan;
-use crate::pool::parallel_for;
+use crate::pool::{parallel_for, parallel_waits};
 use crate::selection::Selection;
 use crate::target::Target;
 use crate::view::View;
 
 use made::Made;
+
+/// The most memory of chunks that wait to be stored.
+const ROOM: usize = 256 << 20;
 
 /// How a write is to be done.
 #[derive(Clone, Copy, Debug)]
@@ -47,11 +50,23 @@ pub fn write(
         options,
         made: None,
     };
-    parallel_for(plan.jobs(), options.threads, &|n| {
+    let job = |n| {
         let mut arena = lease();
         plan.job(n, &mut arena.job);
         writer.job(&plan, store, value, &mut arena)
-    })
+    };
+    match waits(array, store) {
+        at_once if at_once > options.threads => parallel_waits(plan.jobs(), at_once, &job),
+        _ => parallel_for(plan.jobs(), options.threads, &job),
+    }
+}
+
+/// How many chunks wait to be stored at a time, as far as memory is to be had for them.
+fn waits(array: &Array, store: &dyn Store) -> usize {
+    let bytes = byte_count(array.grid.iter().map(Axis::largest), array.item);
+    // Each is there as elements and encoded.
+    let most = ROOM / bytes.unwrap_or(usize::MAX).saturating_mul(2).max(1);
+    store.writes_at_once().min(most)
 }
 
 /// What every job of one write shares.

@@ -46,6 +46,7 @@ impl PyStore {
             object,
             conditional,
             batch: batch.max(1),
+            writes: capabilities.getattr("writes")?.extract()?,
         });
         Ok(PyClassInitializer::from(Store { inner }).add_subclass(PyStore))
     }
@@ -55,6 +56,7 @@ struct Adapter {
     object: Py<PyAny>,
     conditional: bool,
     batch: usize,
+    writes: usize,
 }
 
 impl fmt::Debug for Adapter {
@@ -198,6 +200,10 @@ impl CoreStore for Adapter {
 
     fn batch(&self) -> Option<usize> {
         Some(self.batch)
+    }
+
+    fn writes_at_once(&self) -> usize {
+        self.writes
     }
 
     fn get_many(&self, requests: &[Request]) -> Result<Vec<arrivals::Found>> {
