@@ -13,6 +13,9 @@ from blazarr.nodes.location import StorePath
 
 Member = tuple[str, NodeMetadata]
 
+# How many members are read at once.
+TOGETHER = 1000
+
 
 def find(group: GroupMetadata, place: StorePath, member: StorePath) -> NodeMetadata | None:
     """Return the metadata of a member at any depth, or None where there is none.
@@ -81,11 +84,13 @@ def _children(group: GroupMetadata, place: StorePath) -> Iterator[Member]:
                 yield name, node
         return
     names = place.child_names()
-    found = documents.read_nodes([place.child(name) for name in names], group.zarr_format)
-    for name, node in zip(names, found, strict=True):
-        # What has no metadata is no member: stray files, empty folders, chunks without an array.
-        if node is not None:
-            yield name, node
+    for first in range(0, len(names), TOGETHER):
+        some = names[first : first + TOGETHER]
+        found = documents.read_nodes([place.child(name) for name in some], group.zarr_format)
+        for name, node in zip(some, found, strict=True):
+            # What has no metadata is no member: stray files, empty folders, chunks without an array.
+            if node is not None:
+                yield name, node
 
 
 def _without_copy(node: NodeMetadata) -> NodeMetadata:

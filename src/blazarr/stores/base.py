@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
@@ -40,6 +40,27 @@ class Children(NamedTuple):
 
     keys: list[str]
     folders: list[str]
+
+
+def children_of(keys: Iterable[str], prefix: str) -> Children:
+    """Return the names of what is directly in a folder.
+
+    Parameters
+    ----------
+    keys
+        The keys in the folder and below, in order.
+    prefix
+        The folder with a slash behind it; empty for all.
+    """
+    found: list[str] = []
+    folders = set()
+    for key in keys:
+        name, slash, _ = key[len(prefix) :].partition("/")
+        if slash:
+            folders.add(name)
+        else:
+            found.append(name)
+    return Children(found, sorted(folders))
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,9 +181,7 @@ class Store(ABC):
     def children(self, folder: str = "") -> Children:
         """Return the names of what is directly in a folder."""
         prefix = f"{folder.rstrip('/')}/" if folder else ""
-        names = [key[len(prefix) :].partition("/") for key in self.keys(prefix)]
-        keys = [name for name, slash, _ in names if not slash]
-        return Children(keys, list(dict.fromkeys(name for name, slash, _ in names if slash)))
+        return children_of(self.keys(prefix), prefix)
 
     def size(self, key: str) -> int | None:
         """Return the size of a value; None where the key does not exist."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 import zipfile
 import zlib
-from typing import Final
+from typing import Final, Protocol
 
 from blazarr.errors import CorruptError, UnsupportedError
 from blazarr.stores.base import Data
@@ -13,9 +13,42 @@ from blazarr.stores.base import Data
 # Signature, then lengths of the name and of the extra fields, which differ from the directory's.
 LOCAL_HEADER: Final = struct.Struct("<4s22xHH")
 ENCRYPTED: Final = 0x1
+STORED: Final = zipfile.ZIP_STORED
 
 
-def data_offset(info: zipfile.ZipInfo, header: Data, archive: str) -> int:
+class Entry(Protocol):
+    """What the directory says of an entry, by the names that `zipfile.ZipInfo` has for it."""
+
+    @property
+    def filename(self) -> str:
+        """Its key."""
+
+    @property
+    def header_offset(self) -> int:
+        """Where it begins in the file."""
+
+    @property
+    def flag_bits(self) -> int:
+        """Among others, whether it is encrypted."""
+
+    @property
+    def compress_type(self) -> int:
+        """How it is compressed."""
+
+    @property
+    def CRC(self) -> int:  # noqa: N802 - zipfile's name
+        """Checksum of its value."""
+
+    @property
+    def compress_size(self) -> int:
+        """Bytes in the file."""
+
+    @property
+    def file_size(self) -> int:
+        """Bytes of its value."""
+
+
+def data_offset(info: Entry, header: Data, archive: str) -> int:
     """Return where the data of an entry begins.
 
     Parameters
@@ -35,24 +68,24 @@ def data_offset(info: zipfile.ZipInfo, header: Data, archive: str) -> int:
     return info.header_offset + LOCAL_HEADER.size + int(name) + int(extra)
 
 
-def require_readable(info: zipfile.ZipInfo, archive: str) -> None:
+def require_readable(info: Entry, archive: str) -> None:
     """Raise where an entry is encrypted or compressed in a way that is not read."""
     if info.flag_bits & ENCRYPTED:
         raise UnsupportedError(
             f"{info.filename!r} in {archive} is encrypted", store=archive, key=info.filename
         )
-    if info.compress_type not in {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}:
+    if info.compress_type not in {STORED, zipfile.ZIP_DEFLATED}:
         raise UnsupportedError(
             f"{info.filename!r} in {archive} has compression method {info.compress_type}; entries "
             f"may be stored or deflated",
             store=archive,
             key=info.filename,
         )
-    if info.compress_type == zipfile.ZIP_STORED and info.compress_size != info.file_size:
+    if info.compress_type == STORED and info.compress_size != info.file_size:
         raise corrupt(info, archive, "it is stored, yet its two sizes differ")
 
 
-def whole(info: zipfile.ZipInfo, raw: Data, archive: str) -> Data:
+def whole(info: Entry, raw: Data, archive: str) -> Data:
     """Return an entry's value, checked.
 
     Parameters
@@ -64,7 +97,7 @@ def whole(info: zipfile.ZipInfo, raw: Data, archive: str) -> Data:
     archive
         Name for errors.
     """
-    value = raw if info.compress_type == zipfile.ZIP_STORED else beginning(info, raw, archive)
+    value = raw if info.compress_type == STORED else beginning(info, raw, archive)
     if len(value) != info.file_size:
         raise corrupt(info, archive, f"it has {len(value)} bytes, not {info.file_size}")
     if zlib.crc32(value) != info.CRC:
@@ -72,7 +105,7 @@ def whole(info: zipfile.ZipInfo, raw: Data, archive: str) -> Data:
     return value
 
 
-def beginning(info: zipfile.ZipInfo, raw: Data, archive: str, length: int | None = None) -> bytes:
+def beginning(info: Entry, raw: Data, archive: str, length: int | None = None) -> bytes:
     """Return the first bytes of a deflated entry, as many as it shall have where not told.
 
     Parameters
@@ -94,9 +127,7 @@ def beginning(info: zipfile.ZipInfo, raw: Data, archive: str, length: int | None
         raise corrupt(info, archive, str(error)) from error
 
 
-def corrupt(
-    info: zipfile.ZipInfo, archive: str, what: str, kind: str | None = None
-) -> CorruptError:
+def corrupt(info: Entry, archive: str, what: str, kind: str | None = None) -> CorruptError:
     """Return the error for a wrong entry."""
     return CorruptError(
         f"{info.filename!r} in {archive}: {what}", kind=kind, store=archive, key=info.filename

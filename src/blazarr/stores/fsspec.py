@@ -11,6 +11,8 @@ from blazarr.stores.base import PAGE, Capabilities, Children, Data, Page, file_l
 from blazarr.stores.unversioned import WRITES, Bounds, UnversionedStore
 
 MISSING = (FileNotFoundError, IsADirectoryError, NotADirectoryError)
+# Names that lead out of a folder, should a listing have them.
+OUTSIDE = {"", ".", ".."}
 
 
 class FsspecStore(UnversionedStore):
@@ -144,29 +146,66 @@ class FsspecStore(UnversionedStore):
     def list(self, prefix: str = "", start_after: str = "") -> Iterator[Page]:
         """Yield keys and sizes by pages; see `Store.list`."""
         self.fs.invalidate_cache()
-        folder = self._full(prefix.rpartition("/")[0]).rstrip("/")
-        try:
-            found = self.fs.find(folder, detail=True)
-        except MISSING:
-            return
-        root = len(self._full(""))
-        sizes = {path[root:]: info["size"] for path, info in found.items()}
-        keys = (key for key in sorted(sizes) if key.startswith(prefix) and key > start_after)
-        while page := [(key, sizes[key]) for key in itertools.islice(keys, PAGE)]:
+        entries = self._walk(prefix, start_after)
+        while page := [*itertools.islice(entries, PAGE)]:
             yield page
+
+    def _walk(self, prefix: str, start_after: str) -> Iterator[tuple[str, int]]:
+        """Yield keys and sizes in order, a folder at a time: fsspec has no pages."""
+        open_folders = [self._wanted(prefix.rpartition("/")[0], prefix, start_after)]
+        while open_folders:
+            key, size = next(open_folders[-1], (None, 0))
+            if key is None:
+                open_folders.pop()
+            elif key.endswith("/"):
+                open_folders.append(self._wanted(key[:-1], prefix, start_after))
+            else:
+                yield key, size
+
+    def _wanted(self, folder: str, prefix: str, start_after: str) -> Iterator[tuple[str, int]]:
+        """Yield of a folder what may have keys that are wanted; names of folders end in a slash."""
+        start = f"{folder}/" if folder else ""
+        # With its slash a folder has the place in the order that the keys in it have.
+        entries = ((f"{start}{name}", size) for name, size in sorted(self._entries(folder).items()))
+        for key, size in entries:
+            after = key > start_after or (key[-1] == "/" and start_after.startswith(key))
+            if after and key.startswith(prefix):
+                yield key, size
 
     def children(self, folder: str = "") -> Children:
         """Return the names of what is directly in a folder."""
         self.fs.invalidate_cache()
+        names = sorted(self._entries(folder.rstrip("/"), follow=True))
+        keys = [name for name in names if name[-1] != "/"]
+        return Children(keys, sorted(name[:-1] for name in names if name[-1] == "/"))
+
+    def _entries(self, folder: str, *, follow: bool = False) -> dict[str, int]:
+        """Return the sizes of what is in a folder, by name; those of folders end in a slash.
+
+        Links to folders are folders where they shall be followed.
+        """
+        path = self._full(folder).rstrip("/")
         try:
-            found = self.fs.ls(self._full(folder).rstrip("/"), detail=True)
+            found = self.fs.ls(path, detail=True)
         except MISSING:
-            return Children([], [])
-        names: dict[bool, list[str]] = {True: [], False: []}
+            return {}
+        except Exception as error:
+            raise self._failed(folder, error, "listed") from error
+        entries = {}
         for info in found:
-            name = info["name"].rstrip("/").rpartition("/")[2]
-            names[info["type"] == "file"].append(name)
-        return Children(sorted(names[True]), sorted(names[False]))
+            above, _, name = info["name"].rstrip("/").rpartition("/")
+            # Some name a folder, or what is a file, as what is in it.
+            if f"{above}/{name}".strip("/") == path.strip("/") or name in OUTSIDE:
+                continue
+            kind = info["type"]
+            linked = follow and kind not in {"file", "directory"} and self.fs.isdir(info["name"])
+            if linked or kind == "directory":
+                entries[f"{name}/"] = 0
+            else:
+                entries[name] = info["size"]
+        # Of a walk through many folders no listing is kept.
+        self.fs.invalidate_cache(path)
+        return entries
 
     def _full(self, key: str) -> str:
         return f"{self.path}/{key}" if self.path else key

@@ -81,7 +81,8 @@ class KeyedStore(Store):
 
     def children(self, folder: str = "") -> Children:
         """Return the names of what is directly in a folder."""
-        return Children(*self.values.children(folder))
+        keys, folders = self.values.children(folder)
+        return Children(keys, sorted(folders))
 
     def size(self, key: str) -> int | None:
         """Return the size of a value; None where the key does not exist."""

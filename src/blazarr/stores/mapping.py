@@ -10,7 +10,7 @@ from typing import Any
 
 from blazarr._core import parse_folder, parse_key
 from blazarr.errors import ConflictError
-from blazarr.stores.base import Data, Page
+from blazarr.stores.base import Data, Page, children_of
 
 # Mappings cannot compare and write in one step. One lock for all of them, since several stores may
 # be made over one mapping.
@@ -75,9 +75,7 @@ class MappingValues:
     def children(self, folder: str) -> tuple[list[str], list[str]]:
         """Return names of keys and of folders."""
         prefix = parse_folder(folder)
-        names = [key[len(prefix) :].partition("/") for key in self._sorted(prefix)]
-        folders = dict.fromkeys(name for name, slash, _ in names if slash)
-        return [name for name, slash, _ in names if not slash], [*folders]
+        return children_of(self._sorted(prefix), prefix)
 
     def _value(self, key: str) -> bytes | None:
         value = self.mapping.get(key)

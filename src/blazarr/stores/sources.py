@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import os
 import threading
 from collections.abc import Sequence
@@ -11,22 +10,12 @@ from typing import BinaryIO, Protocol
 from blazarr.errors import NotFoundError
 from blazarr.stores.base import Data, Store
 
-# What `StoreFile` fetches at least at once: a directory of some thousand entries.
-BUFFER = 256 << 10
-
 
 class Source(Protocol):
     """Something of which parts can be read from several threads at once."""
 
     def read_many(self, parts: Sequence[tuple[int, int]]) -> list[Data]:
         """Return parts, each given by offset and length; a part beyond the end is cut off."""
-
-
-class Sized(Source, Protocol):
-    """A source that knows its length."""
-
-    def size(self) -> int:
-        """Return how many bytes there are."""
 
 
 class FileSource:
@@ -116,47 +105,3 @@ class StoreSource:
         return NotFoundError(
             f"there is no {self._key!r} in {self._store}", store=str(self._store), key=self._key
         )
-
-
-class StoreFile(io.RawIOBase):
-    """A value in a store as a file object for reading.
-
-    Parameters
-    ----------
-    source
-        The value.
-    """
-
-    def __init__(self, source: Sized) -> None:
-        self._source = source
-        self._size = source.size()
-        self._position = 0
-
-    @classmethod
-    def buffered(cls, source: Sized) -> io.BufferedReader:
-        """Return one that fetches many bytes at once."""
-        return io.BufferedReader(cls(source), BUFFER)
-
-    def readable(self) -> bool:
-        """Return True."""
-        return True
-
-    def seekable(self) -> bool:
-        """Return True."""
-        return True
-
-    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
-        """Go to a place."""
-        start = {os.SEEK_SET: 0, os.SEEK_CUR: self._position, os.SEEK_END: self._size}[whence]
-        self._position = max(0, start + offset)
-        return self._position
-
-    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override] # what io passes
-        """Read what fits."""
-        length = min(len(buffer), max(0, self._size - self._position))
-        if not length:
-            return 0
-        (data,) = self._source.read_many([(self._position, length)])
-        buffer[: len(data)] = data
-        self._position += len(data)
-        return len(data)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, Sequence
 from functools import partial
+from itertools import compress
 from typing import Any, TypeVar
 
 from blazarr._core import parse_folder
@@ -19,6 +20,8 @@ DOCUMENTS = {"zarr.json", ".zarray", ".zattrs", ".zgroup", ".zmetadata"}
 LARGE = 32 << 20
 # How many requests wait at a time.
 REQUESTS = 64
+# How many keys are in memory at a time; for more of them the store is listed again.
+KEPT = 1 << 17
 
 
 class ZarrPythonStore(UnversionedStore):
@@ -107,21 +110,26 @@ class ZarrPythonStore(UnversionedStore):
         """Yield keys and sizes by pages; see `Store.list`."""
         # These listings have no order and folders alone for prefixes.
         folder = prefix.rpartition("/")[0]
-        found = _run(_all(self.store.list_prefix, f"{folder}/" if folder else ""))
-        keys = sorted(key for key in found if key.startswith(prefix) and key > start_after)
-        for first in range(0, len(keys), PAGE):
-            page = keys[first : first + PAGE]
-            sizes = _run(_gather([partial(self._size, key) for key in page], REQUESTS))
-            yield [(key, size) for key, size in zip(page, sizes, strict=True) if size is not None]
+        listing = partial(self.store.list_prefix, f"{folder}/" if folder else "")
+        while keys := _run(_smallest(listing, prefix, start_after)):
+            for first in range(0, len(keys), PAGE):
+                page = keys[first : first + PAGE]
+                sizes = _run(_gather([partial(self._size, key) for key in page], REQUESTS))
+                yield [(k, size) for k, size in zip(page, sizes, strict=True) if size is not None]
+            if len(keys) < KEPT:
+                return
+            start_after = keys[-1]
 
     def children(self, folder: str = "") -> Children:
         """Return the names of what is directly in a folder."""
         prefix = parse_folder(folder)
         names = sorted(set(_run(_all(self.store.list_dir, prefix.rstrip("/")))))
         unclear = [name for name in names if name not in DOCUMENTS]
-        calls = [partial(self._is_folder, prefix + name) for name in unclear]
-        answers = _run(_gather(calls, REQUESTS))
-        folders = {name for name, yes in zip(unclear, answers, strict=True) if yes}
+        folders: set[str] = set()
+        for first in range(0, len(unclear), PAGE):
+            some = unclear[first : first + PAGE]
+            calls = [partial(self._is_folder, prefix + name) for name in some]
+            folders.update(compress(some, _run(_gather(calls, REQUESTS))))
         return Children([name for name in names if name not in folders], sorted(folders))
 
     async def _is_folder(self, name: str) -> bool:
@@ -158,6 +166,20 @@ def _run(work: Coroutine[Any, Any, T]) -> T:
 async def _all(listing: Callable[[str], Any], folder: str) -> list[str]:
     # Some listings begin at the call, for which there has to be a loop.
     return [name async for name in listing(folder)]
+
+
+async def _smallest(listing: Callable[[], Any], prefix: str, start_after: str) -> list[str]:
+    """Return the first keys, in order, that begin with a prefix and come after another."""
+    keys: list[str] = []
+    last = None
+    async for key in listing():
+        if key.startswith(prefix) and key > start_after and (last is None or key < last):
+            keys.append(key)
+            if len(keys) == 2 * KEPT:
+                keys.sort()
+                del keys[KEPT:]
+                last = keys[-1]
+    return sorted(keys)[:KEPT]
 
 
 def _request(start: int, stop: int | None) -> Any:

@@ -7,19 +7,19 @@ import threading
 import time
 import weakref
 import zipfile
-from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO, Final, Literal
 
 from blazarr._core import parse_folder, parse_key
 from blazarr.errors import BlazarrError, ConflictError
-from blazarr.stores.archive import Archive, open_archive
+from blazarr.stores.archive import Archive
 from blazarr.stores.base import (
     ABSENT,
     ANY,
     PAGE,
     Capabilities,
+    Children,
     Data,
     Expect,
     Generation,
@@ -28,6 +28,9 @@ from blazarr.stores.base import (
     bounds,
     file_location,
 )
+from blazarr.stores.entries import Entry
+from blazarr.stores.growing import GrowingArchive
+from blazarr.stores.opened import open_archive
 from blazarr.stores.sources import StoreSource
 
 MODES: Final = ("r", "r+", "a", "w", "x")
@@ -118,7 +121,7 @@ class ZipStore(Store):
         """Replace what is under a key; see `Store.put`."""
         self.require_writable(key)
         with self._lock:
-            archive = self._opened(writing=True)
+            archive = self._growing()
             self._check(archive, parse_key(key), if_generation)
             info = zipfile.ZipInfo(key, time.localtime()[:6])
             info.compress_type = self._compression
@@ -132,9 +135,9 @@ class ZipStore(Store):
         with self._lock:
             archive = self._opened()
             self._check(archive, parse_key(key), if_generation)
-            if key not in archive.entries:
+            if archive.entries.get(key) is None:
                 return False
-            self._opened(writing=True).drop({key})
+            self._growing().drop({key})
             return True
 
     def delete_folder(self, folder: str = "") -> None:
@@ -143,28 +146,36 @@ class ZipStore(Store):
         with self._lock:
             gone = set(self.keys(parse_folder(folder)))
             if gone:
-                self._opened(writing=True).drop(gone)
+                self._growing().drop(gone)
 
     def list(self, prefix: str = "", start_after: str = "") -> Iterator[Page]:
         """Yield keys and sizes by pages; see `Store.list`."""
-        archive = self._opened()
-        names = archive.names()
-        # Keys that begin with the prefix lie together.
-        first = (
-            bisect_right(names, start_after)
-            if start_after >= prefix
-            else bisect_left(names, prefix)
-        )
+        ordered = self._opened().entries.ordered()
+        # Keys that begin with the prefix lie together. Nothing lies between a key and it with a NUL.
+        position = ordered.first(max(prefix, f"{start_after}\0" if start_after else ""))
         page: Page = []
-        for name in names[first:]:
-            if not name.startswith(prefix):
+        for entry in map(ordered.at, range(position, len(ordered))):
+            if not entry[0].startswith(prefix):
                 break
-            page.append((name, archive.entries[name].file_size))
+            page.append(entry)
             if len(page) == PAGE:
                 yield page
                 page = []
         if page:
             yield page
+
+    def children(self, folder: str = "") -> Children:
+        """Return the names of what is directly in a folder."""
+        ordered = self._opened().entries.ordered()
+        prefix = parse_folder(folder)
+        found = Children([], [])
+        position = ordered.first(prefix)
+        while position < len(ordered) and (key := ordered.at(position)[0]).startswith(prefix):
+            name, slash, _ = key[len(prefix) :].partition("/")
+            (found.folders if slash else found.keys).append(name)
+            # What lies in the folder ends where the character after a slash would be.
+            position = ordered.first(f"{prefix}{name}0") if slash else position + 1
+        return Children(found.keys, sorted(found.folders))
 
     def size(self, key: str) -> int | None:
         """Return the size of a value; None where the key does not exist."""
@@ -195,6 +206,11 @@ class ZipStore(Store):
                 self._others_finish()
                 self._archive = self._open(writing)
             return self._archive
+
+    def _growing(self) -> GrowingArchive:
+        archive = self._opened(writing=True)
+        assert isinstance(archive, GrowingArchive)
+        return archive
 
     def _open(self, writing: bool) -> Archive:
         new = self._mode in {"w", "x"}
@@ -253,7 +269,7 @@ def _opener(path: Any) -> Any:
     return StoreSource(*path) if isinstance(path, tuple) else path
 
 
-def _generation(info: zipfile.ZipInfo) -> Generation:
+def _generation(info: Entry) -> Generation:
     return info.header_offset, info.CRC, info.file_size
 
 

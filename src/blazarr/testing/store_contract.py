@@ -158,9 +158,9 @@ class StoreContract:
 
     def test_children(self, store: Store) -> None:
         """A folder has keys and folders, each named once."""
-        for key in ("zarr.json", "a/zarr.json", "a/c/0", "a/c/1", "a.b", "ab/c"):
+        for key in ("zarr.json", "a/zarr.json", "a/c/0", "a/c/1", "a.b", "ab/c", "a-/c"):
             store.put(key, b"")
-        top = Children(keys=["a.b", "zarr.json"], folders=["a", "ab"])
+        top = Children(keys=["a.b", "zarr.json"], folders=["a", "a-", "ab"])
         assert store.children() == top
         assert store.children("a") == store.children("a/") == Children(["zarr.json"], ["c"])
         assert store.children("missing") == Children([], [])

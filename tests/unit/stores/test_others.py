@@ -233,3 +233,37 @@ def test_equality():
     assert ObjectStore("gs://a/b") != ObjectStore("gs://a/c")
     assert FsspecStore.from_url("memory://a") == FsspecStore.from_url("memory://a/")
     assert FsspecStore.from_url("memory://a") != FsspecStore.from_url("memory://b")
+
+
+def test_links_and_denials_of_fsspec(tmp_path, monkeypatch):
+    root = tmp_path / "root"
+    (root / "a").mkdir(parents=True)
+    (root / "a" / "x").write_bytes(b"1")
+    (root / "link").symlink_to("a")
+    (root / "circle").symlink_to(".")
+    store = FsspecStore(fsspec.filesystem("file"), str(root))
+    # Links to folders are not entered, since they may lead in a circle, but what is there is found.
+    assert list(store.keys()) == ["a/x", "circle", "link"]
+    assert store.children().folders == ["a", "circle", "link"]
+    assert store.get("link/x")[0] == b"1"
+
+    def denied(path, **options):
+        raise PermissionError(path)
+
+    monkeypatch.setattr(store.fs, "ls", denied)
+    for listing in (lambda: list(store.keys()), store.children):
+        with pytest.raises(blazarr.errors.StoreError, match="PermissionError"):
+            listing()
+
+
+def test_names_that_lead_out_of_a_folder_of_fsspec(monkeypatch, tmp_path):
+    fs = fsspec.filesystem("memory")
+    store = FsspecStore(fs, f"{tmp_path}/a")
+    names = ["..", ".", "", "good"]
+    found = [{"name": f"{tmp_path}/a/{name}", "type": "file", "size": 1} for name in names]
+    found += [
+        {"name": f"{tmp_path}/a/{name}", "type": "directory", "size": 0} for name in names[:3]
+    ]
+    monkeypatch.setattr(fs, "ls", lambda path, **options: found)
+    assert list(store.list()) == [[("good", 1)]]
+    assert store.children().keys == ["good"]
