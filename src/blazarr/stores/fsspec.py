@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -221,10 +222,15 @@ class FsspecStore(UnversionedStore):
         return hash((self.path, self._read_only))
 
     def __str__(self) -> str:
-        return str(self.fs.unstrip_protocol(self.path))
+        return without_user(str(self.fs.unstrip_protocol(self.path)))
 
     def __repr__(self) -> str:
         return f"FsspecStore({str(self)!r}{', read_only=True' if self._read_only else ''})"
+
+
+def without_user(url: str) -> str:
+    """Return a URL, or a chain of them, as it may be shown: without user and password."""
+    return re.sub(r"://[^/?#]*@", "://", url)
 
 
 def _cut(data: bytes, part: Bounds) -> bytes:

@@ -10,7 +10,7 @@ from urllib.parse import unquote, urlsplit
 
 from blazarr.errors import BlazarrError, UnsupportedError
 from blazarr.stores.base import Store
-from blazarr.stores.fsspec import FsspecStore
+from blazarr.stores.fsspec import FsspecStore, without_user
 from blazarr.stores.local import LocalStore
 from blazarr.stores.memory import MemoryStore
 from blazarr.stores.object_store import ObjectStore
@@ -112,7 +112,7 @@ def _from_fsspec(url: str, options: Mapping[str, Any], *, read_only: bool) -> St
     try:
         return FsspecStore.from_url(url, options, read_only=read_only)
     except (ValueError, ImportError) as error:
-        raise UnsupportedError(f"{url!r}: {error}", argument="store") from error
+        raise UnsupportedError(f"{without_user(url)!r}: {error}", argument="store") from error
 
 
 def _require(package: str, url: str) -> None:
@@ -120,7 +120,7 @@ def _require(package: str, url: str) -> None:
         importlib.import_module(package)
     except ImportError as error:
         raise UnsupportedError(
-            f"{url!r} needs the package {package}: pip install {package}",
+            f"{without_user(url)!r} needs the package {package}: pip install {package}",
             argument="store",
             package=package,
         ) from error

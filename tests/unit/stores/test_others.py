@@ -267,3 +267,17 @@ def test_names_that_lead_out_of_a_folder_of_fsspec(monkeypatch, tmp_path):
     monkeypatch.setattr(fs, "ls", lambda path, **options: found)
     assert list(store.list()) == [[("good", 1)]]
     assert store.children().keys == ["good"]
+
+
+@pytest.mark.parametrize(
+    "url", ["nosuch://bob:secret@host/x", "simplecache::nosuch://b:secret@h/x"]
+)
+def test_passwords_in_urls_stay_out_of_errors_and_names(url):
+    with pytest.raises(BlazarrError) as raised:
+        blazarr.open_array(url, mode="r")
+    assert "secret" not in str(raised.value)
+    fsspec = pytest.importorskip("fsspec")
+    fs = fsspec.filesystem("memory")
+    assert str(FsspecStore(fs, "/a@b/c")) == "memory:///a@b/c"
+    fs.unstrip_protocol = lambda path: f"ftp://bob:secret@host{path}"
+    assert str(FsspecStore(fs, "/x")) == "ftp://host/x"
