@@ -122,7 +122,8 @@ GPU_PACKAGES := nvidia-libnvcomp-cu12==5.3.0.16 nvidia-libnvcomp-cu12==6.0.0.12 
 gpu-check: $(STAMP)/core $(STAMP)/group-test $(STAMP)/gpu-wheels
 	BLAZARR_GPU_WHEELS=$(CURDIR)/$(GPU_WHEELS) $(BIN)/python -m pytest -n 2 tests/unit/cuda
 	$(BIN)/python -m pytest -p tests.gpu.through_waves tests/stateful tests/conformance
-	CI=1 $(BIN)/python -m pytest -p tests.gpu.through_waves --fail-every-call tests/stateful
+	$(BIN)/python -m pytest -p tests.gpu.through_waves --fail-every-call tests/stateful \
+	    tests/conformance/test_files.py tests/conformance/test_scripts.py
 
 $(STAMP)/gpu-wheels: $(STAMP)/tools Makefile
 	for package in $(GPU_PACKAGES); do \

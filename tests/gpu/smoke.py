@@ -31,7 +31,7 @@ SECONDS = 80
 
 BLOSC = {"clevel": 5, "typesize": 4, "blocksize": 0}
 SHUFFLE = {"name": "numcodecs.shuffle", "configuration": {"elementsize": 4}}
-# What every library reads.
+# What the CPU reads, too.
 PORTABLE: dict[str, list[Any]] = {
     "zstd": [{"name": "zstd", "configuration": {"level": 1, "checksum": False}}],
     "shuffle zstd checked": [
@@ -46,6 +46,7 @@ PORTABLE: dict[str, list[Any]] = {
     ],
     "snappy": [{"name": "blazarr.snappy"}],
     "deflate": [{"name": "blazarr.deflate"}],
+    "gdeflate": [{"name": "blazarr.gdeflate"}],
     **{
         f"blosc {cname} {shuffle}": [
             {"name": "blosc", "configuration": BLOSC | {"cname": cname, "shuffle": shuffle}}
@@ -61,9 +62,7 @@ ONLY_READ: dict[str, list[Any]] = {
     ],
 }
 # What no CPU decodes.
-DEVICE_ONLY = {
-    name: [{"name": f"blazarr.{name}"}] for name in ("gdeflate", "ans", "bitcomp", "cascaded")
-}
+DEVICE_ONLY = {name: [{"name": f"blazarr.{name}"}] for name in ("ans", "bitcomp", "cascaded")}
 KEYS = [
     ...,
     np.s_[3:400:7, 600:2:-3],

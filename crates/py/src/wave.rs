@@ -3,6 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use blazarr_core::codec::CodecError;
 use blazarr_core::error::Error;
 use blazarr_core::io::{Descriptor, Store};
 use blazarr_core::wave::rows::{self, Limit, Request, Row, Rows};
@@ -304,7 +305,7 @@ pub fn words<'py>(py: Python<'py>, values: &[i64]) -> Bound<'py, PyBytes> {
     PyBytes::new(py, &bytes)
 }
 
-/// Decodes one stream of zstd, lz4 or snappy to exactly `size` bytes.
+/// Decodes one stream of zstd, lz4, snappy or GDeflate to exactly `size` bytes.
 #[pyfunction]
 fn decode_stream<'py>(
     py: Python<'py>,
@@ -312,21 +313,41 @@ fn decode_stream<'py>(
     data: &Bound<'py, PyAny>,
     size: usize,
 ) -> PyResult<Bound<'py, PyBytes>> {
-    let unknown = || PyValueError::new_err(format!("there is no format {format}"));
-    let format = Format::from_number(format).ok_or_else(unknown)?;
+    let format = known(format)?;
     let data = Borrowed::new(data)?;
     PyBytes::new_with(py, size, |dst| {
-        let place = |source| Error::Codec {
-            key: String::new(),
-            chunk: Vec::new(),
-            source,
-        };
-        streams::decode(format, data.as_ref(), dst).map_err(|e| to_py(place(e)))
+        streams::decode(format, data.as_ref(), dst).map_err(of_a_stream)
+    })
+}
+
+/// Encodes one stream of snappy or GDeflate.
+#[pyfunction]
+fn encode_stream<'py>(
+    py: Python<'py>,
+    format: u8,
+    data: &Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, PyBytes>> {
+    let data = Borrowed::new(data)?;
+    let stream = streams::encode(known(format)?, data.as_ref()).map_err(of_a_stream)?;
+    Ok(PyBytes::new(py, &stream))
+}
+
+fn known(format: u8) -> PyResult<Format> {
+    Format::from_number(format)
+        .ok_or_else(|| PyValueError::new_err(format!("there is no format {format}")))
+}
+
+fn of_a_stream(source: CodecError) -> PyErr {
+    to_py(Error::Codec {
+        key: String::new(),
+        chunk: Vec::new(),
+        source,
     })
 }
 
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<WaveRows>()?;
     module.add_function(wrap_pyfunction!(wave_rows, module)?)?;
-    module.add_function(wrap_pyfunction!(decode_stream, module)?)
+    module.add_function(wrap_pyfunction!(decode_stream, module)?)?;
+    module.add_function(wrap_pyfunction!(encode_stream, module)?)
 }

@@ -293,7 +293,10 @@ def on_device(value: Any, dtype: np.dtype[Any]) -> Any:
     cupy = import_cupy()
     if hasattr(value, "__cuda_array_interface__"):
         return cupy.asarray(value).astype(dtype, copy=False)
-    # kDLCUDA and kDLCUDAManaged.
-    if hasattr(value, "__dlpack_device__") and value.__dlpack_device__()[0] in {2, 13}:
-        return cupy.from_dlpack(value).astype(dtype, copy=False)
+    if hasattr(value, "__dlpack_device__"):
+        # kDLCUDA and kDLCUDAManaged.
+        if value.__dlpack_device__()[0] in {2, 13}:
+            return cupy.from_dlpack(value).astype(dtype, copy=False)
+        if not hasattr(value, "__array__"):
+            value = np.from_dlpack(value)
     return cupy.asarray(np.asarray(value).astype(dtype, copy=False))

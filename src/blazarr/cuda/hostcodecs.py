@@ -1,7 +1,7 @@
 """The batched codecs of the host device: nvCOMP's formats by the CPU's libraries.
 
-For ANS, Bitcomp, Cascaded and GDeflate the CPU has no library; what stands in for them here is
-deflate behind one byte that names the format, so that all around the streams is tested.
+For ANS, Bitcomp and Cascaded the CPU has no library; what stands in for them here is deflate behind
+one byte that names the format, so that all around the streams is tested.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from blazarr.cuda.device import Batch, Format
 from blazarr.errors import BlazarrError
 
 CANNOT = 12
-STAND_INS = {Format.GDEFLATE, Format.ANS, Format.BITCOMP, Format.CASCADED}
+STAND_INS = {Format.ANS, Format.BITCOMP, Format.CASCADED}
 # Where these begin, the real decoders want their input and output aligned so.
 ALIGNMENT = {Format.GDEFLATE: 4, Format.ANS: 16, Format.BITCOMP: 8, Format.CASCADED: 8}
 
@@ -50,10 +50,10 @@ def encode(format: Format, batch: Batch, *, poison: int) -> None:
     for number, (source, length, target, capacity) in enumerate(_columns(batch)):
         assert source % 16 == target % 16 == 0, "streams begin at multiples of 16"
         assert length <= batch.largest
-        stream = _stream(format, at(source, length, "u1").tobytes())
-        assert len(stream) <= capacity, "the bound was too low"
-        ctypes.memmove(target, stream, len(stream))
-        statuses[number], made[number] = 0, len(stream)
+        encoded = stream(format, at(source, length, "u1").tobytes())
+        assert len(encoded) <= capacity, "the bound was too low"
+        ctypes.memmove(target, encoded, len(encoded))
+        statuses[number], made[number] = 0, len(encoded)
 
 
 def _results(batch: Batch, poison: int) -> tuple[Any, Any]:
@@ -86,34 +86,16 @@ def _content(format: Format, stream: bytes, size: int) -> bytes:
     return _core.decode_stream(format, stream, size)
 
 
-def _stream(format: Format, data: bytes) -> bytes:
+def stream(format: Format, data: bytes) -> bytes:
+    """Encode one stream."""
     if format is Format.ZSTD:
         return _core.codec_encode(json.dumps({"id": "zstd", "level": 1}), data)
     if format is Format.LZ4:
         # Without numcodecs' length in front.
         return _core.codec_encode(json.dumps({"id": "lz4", "acceleration": 1}), data)[4:]
-    if format is Format.SNAPPY:
-        return _snappy(data)
+    if format in {Format.SNAPPY, Format.GDEFLATE}:
+        return _core.encode_stream(format, data)
     bits = 31 if format is Format.GZIP else -15
     encoder = zlib.compressobj(1, zlib.DEFLATED, bits)
-    stream = encoder.compress(data) + encoder.flush()
-    return bytes([format]) + stream if format in STAND_INS else stream
-
-
-def _snappy(data: bytes) -> bytes:
-    """A snappy stream: the core's where it shrinks, else literals alone."""
-    step = {"id": "blocks", "codec": "snappy", "block": 1 << 24}
-    frame = _core.codec_encode(json.dumps(step), data)
-    length = int.from_bytes(frame[16:20], "little")
-    if length < len(data):
-        return frame[32 : 32 + length]
-    stream, rest = bytearray(), len(data)
-    while rest >= 0x80:
-        stream.append(rest & 0x7F | 0x80)
-        rest >>= 7
-    stream.append(rest)
-    for start in range(0, len(data), 1 << 16):
-        literal = data[start : start + (1 << 16)]
-        # A literal whose length less one follows in two bytes.
-        stream += b"\xf4" + (len(literal) - 1).to_bytes(2, "little") + literal
-    return bytes(stream)
+    deflated = encoder.compress(data) + encoder.flush()
+    return bytes([format]) + deflated if format in STAND_INS else deflated

@@ -33,7 +33,9 @@ FRAMES: Mapping[str, frozenset[Format]] = {
     **{name: frozenset({format}) for name, format in (_IN_BLOCKS | _IN_NVCOMP).items()},
 }
 # What no CPU decodes.
-DEVICE_ONLY = frozenset({"gdeflate", "ans", "bitcomp", "cascaded", *_IN_NVCOMP})
+DEVICE_ONLY = frozenset(
+    f"{container}{name}" for container in ("", "nvcomp-") for name in ("ans", "bitcomp", "cascaded")
+)
 BLOSC = {
     "zstd": Format.ZSTD,
     "lz4": Format.LZ4,

@@ -2,17 +2,18 @@
 
 import struct
 import subprocess
-import zlib
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import blazarr
 from blazarr import _core
-from blazarr.cuda import hostkernels
+from blazarr.cuda import hostcodecs, hostkernels
 from blazarr.cuda.array import CudaArray
 from blazarr.cuda.device import Format
 from blazarr.cuda.options import Options
+from blazarr.errors import UnsupportedError
 from tests.unit.cuda import fake_cupy
 from tests.unit.cuda.arrays import noise
 from tests.unit.cuda.wheels import libraries
@@ -23,12 +24,9 @@ OPTIONS = Options(memory=4 << 20, crossover=0, least_streams=0)
 
 
 def container(major, format, data, block):
-    """nvCOMP's container around the host device's stand-ins."""
-    streams = []
-    for start in range(0, len(data), block):
-        encoder = zlib.compressobj(1, zlib.DEFLATED, -15)
-        encoded = encoder.compress(data[start : start + block]) + encoder.flush()
-        streams.append(bytes([format]) + encoded)
+    """nvCOMP's container around streams of the host device's."""
+    starts = range(0, len(data), block)
+    streams = [hostcodecs.stream(format, data[start : start + block]) for start in starts]
     padded = [stream.ljust(-(-len(stream) // 8) * 8, b"\0") for stream in streams]
     offsets = np.cumsum([0, *map(len, padded)])[:-1].tolist()
     where = 72 + 16 * len(streams)
@@ -40,7 +38,7 @@ def container(major, format, data, block):
 
 
 @pytest.mark.parametrize("major", [5, 6])
-@pytest.mark.parametrize("name", ["ans", "bitcomp", "cascaded", "gdeflate"])
+@pytest.mark.parametrize("name", ["ans", "bitcomp", "cascaded", "gdeflate", "snappy", "deflate"])
 def test_arrays_of_czarr_are_read(name, major, cupy):
     data = noise((40, 50_000), "u2")
     store = {}
@@ -55,9 +53,18 @@ def test_arrays_of_czarr_are_read(name, major, cupy):
     for row in (0, 1):
         plain = data[20 * row : 20 * row + 20].tobytes()
         store[f"c/{row}/0"] = container(major, Format[name.upper()], plain, 65_536)
-    pending = CudaArray(blazarr.open_array(store), "cuda", OPTIONS).read_async(np.s_[3:, ::5])
+    array = blazarr.open_array(store)
+    pending = CudaArray(array, "cuda", OPTIONS).read_async(np.s_[3:, ::5])
     assert (pending.result().get() == data[3:, ::5]).all()
     assert (pending.report.device_rows, pending.report.retried) == (2, 0)
+    if name in {"gdeflate", "snappy", "deflate"}:
+        small = CudaArray(array, "cuda", replace(OPTIONS, crossover=4 << 20)).read_async(3)
+        assert (small.result().get() == data[3]).all()
+        assert small.report.host_rows == 1
+        assert (array[3:, ::5] == data[3:, ::5]).all()
+    else:
+        with pytest.raises(UnsupportedError, match="only a GPU"):
+            array[3]
 
 
 @pytest.mark.parametrize("name", ["ans", "bitcomp", "cascaded", "gdeflate", "snappy", "deflate"])

@@ -134,6 +134,9 @@ def test_policies_decide_before_anything_is_read():
     zstd = case(data, (16, 512), {"steps": [{"id": "zstd", "level": 1}]})
     blosc = case(data, (16, 512), BLOSC)
     plain = case(data, (16, 512), {"steps": []})
+    gdeflate = case(
+        data, (16, 512), {"steps": [{"id": "blocks", "codec": "gdeflate", "block": 4096}]}
+    )
 
     def on_device(made, **kwargs):
         settings = {"crossover": 0, "least_streams": 0} | kwargs
@@ -147,3 +150,6 @@ def test_policies_decide_before_anything_is_read():
     assert on_device(blosc, least_streams=9) == 8
     assert (on_device(zstd, strict=True), on_device(blosc, strict=True)) == (0, 8)
     assert on_device(plain, crossover=1 << 20, strict=True) == 8
+    # The CPU decodes it too.
+    assert on_device(gdeflate) == 8
+    assert on_device(gdeflate, crossover=1 << 20) == on_device(gdeflate, strict=True) == 0

@@ -78,14 +78,54 @@ def test_elements_become_another_type_while_they_are_placed(array, cupy):
         handle.read(3, out=out, dtype="f4")
 
 
-class OnlyDlpack:
-    """An array of another library."""
+def test_reads_are_queued_on_streams_of_the_caller(array, cupy):
+    handle = CudaArray(array, "cuda", OPTIONS)
+    streams = [cupy.cuda.Stream() for _ in range(2)]
+    rooms = [cupy.empty((30, 500), np.dtype("f4")) for _ in streams]
+    pending = [
+        handle.read_async(np.s_[n::2], out=room, stream=stream)
+        for n, (room, stream) in enumerate(zip(rooms, streams, strict=True))
+    ]
+    for n in (1, 0):
+        # What is queued on a stream afterwards finds the elements, before anybody asks for the result.
+        streams[n].synchronize()
+        assert (rooms[n].get() == array[n::2]).all()
+        assert pending[n].result() is rooms[n]
+    assert (array.read(np.s_[7], device="cuda", stream=streams[0]).get() == array[7]).all()
 
-    def __init__(self, on_host):
+
+def test_arrays_are_opened_on_a_device(array):
+    handle = blazarr.open_cuda_array(array.store_path.store, device="cuda:1", options=OPTIONS)
+    assert (handle.device.name, handle.options) == ("cuda:1", OPTIONS)
+    assert (handle[::-3].get() == array[::-3]).all()
+    handle[3] = 8
+    assert (array[3] == 8).all()
+
+
+class OnlyDlpack:
+    """An array of another library, which knows nothing but DLPack; on a device, or on the host."""
+
+    def __init__(self, on_host, device=2):
         self.on_host = on_host
+        self.device = device
 
     def __dlpack_device__(self):
-        return 2, 0
+        return self.device, 0
+
+    def __dlpack__(self, **kwargs):
+        return self.on_host.__dlpack__(**kwargs)
+
+
+def test_memory_is_shared_by_dlpack(array, cupy):
+    handle = CudaArray(array, "cuda", OPTIONS)
+    found = handle.read(np.s_[5:9])
+    shared = np.from_dlpack(found)
+    assert shared.ctypes.data == found.ctypes.data
+    assert (shared == array[5:9]).all()
+    # Into memory of another library.
+    theirs = np.zeros((4, 500), "f4")
+    handle.read(np.s_[5:9], out=cupy.from_dlpack(OnlyDlpack(theirs)))
+    assert (theirs == array[5:9]).all()
 
 
 def test_values_from_anywhere_are_written(array, cupy):
@@ -96,12 +136,13 @@ def test_values_from_anywhere_are_written(array, cupy):
     handle[6] = OnlyDlpack(value + 1)
     handle[7] = list(range(500))
     handle[8:10] = cupy.asarray(value.astype("i8")[None])
-    expected = np.stack([value, np.ones(500), value + 1, value, value, value])
-    assert (array[4:10] == expected).all()
+    handle[10] = OnlyDlpack(value + 2, device=1)
+    expected = np.stack([value, np.ones(500), value + 1, value, value, value, value + 2])
+    assert (array[4:11] == expected).all()
     for wrong in (np.zeros(3), np.zeros((2, 500))):
         with pytest.raises(SelectionError, match="nothing was written"):
             handle[4] = cupy.asarray(wrong)
-    assert (array[4:10] == expected).all()
+    assert (array[4:11] == expected).all()
 
 
 def test_whole_chunks_are_encoded_on_the_device(cupy):

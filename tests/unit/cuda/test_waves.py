@@ -27,6 +27,7 @@ CHAINS = {
         ]
     },
     "swap zstd": {"swap": 4, "steps": [{"id": "zstd", "level": 1}]},
+    "gdeflate": {"steps": [{"id": "blocks", "codec": "gdeflate", "block": 1024}]},
     "transposed": {"order": [1, 0], "steps": [{"id": "zstd", "level": 1}]},
     "packbits": {"steps": [{"id": "transpose", "shape": [37, 29], "order": [1, 0], "itemsize": 4}]},
 }

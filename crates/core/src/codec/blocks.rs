@@ -69,7 +69,8 @@ impl Inner {
         }
     }
 
-    fn encode(self, src: &[u8]) -> Result<Vec<u8>, CodecError> {
+    /// Encodes one block.
+    pub fn encode(self, src: &[u8]) -> Result<Vec<u8>, CodecError> {
         match self {
             Inner::Deflate => {
                 let mut out = Vec::new();

@@ -362,18 +362,29 @@ fn planes(found: &Layout) -> Planes {
     }
 }
 
-/// Decodes one stream of zstd, lz4 or snappy, which makes exactly `dst`: what a device does in batches.
+/// Decodes one stream of zstd, lz4, snappy or GDeflate, which makes exactly `dst`: what a device does in batches.
 pub fn decode(format: Format, src: &[u8], dst: &mut [u8]) -> Result<(), CodecError> {
-    let compressor = match format {
-        Format::Zstd => Compressor::Zstd,
-        Format::Lz4 => Compressor::Lz4,
-        Format::Snappy => Compressor::Snappy,
-        _ => {
-            let what = format!("streams of format {format:?} are not decoded here");
-            return Err(CodecError::new("stream", CodecErrorKind::Config, what));
-        }
-    };
-    decompress(compressor, src, dst)
+    match format {
+        Format::Zstd => decompress(Compressor::Zstd, src, dst),
+        Format::Lz4 => decompress(Compressor::Lz4, src, dst),
+        Format::Snappy => decompress(Compressor::Snappy, src, dst),
+        Format::Gdeflate => Inner::Gdeflate.decode(src, dst),
+        _ => Err(not_here(format, "decoded")),
+    }
+}
+
+/// Encodes one stream of snappy or GDeflate.
+pub fn encode(format: Format, src: &[u8]) -> Result<Vec<u8>, CodecError> {
+    match format {
+        Format::Snappy => Inner::Snappy.encode(src),
+        Format::Gdeflate => Inner::Gdeflate.encode(src),
+        _ => Err(not_here(format, "encoded")),
+    }
+}
+
+fn not_here(format: Format, what: &str) -> CodecError {
+    let what = format!("streams of format {format:?} are not {what} here");
+    CodecError::new("stream", CodecErrorKind::Config, what)
 }
 
 #[cfg(test)]
@@ -411,6 +422,18 @@ mod tests {
             }
             assert!(codec.parse(&frame, DATA.len() - 1).is_none() || name == "zlib");
         }
+    }
+
+    #[test]
+    fn streams_come_back() {
+        for format in [Format::Snappy, Format::Gdeflate] {
+            let stream = encode(format, &DATA).unwrap();
+            let mut out = vec![0; DATA.len()];
+            decode(format, &stream, &mut out).unwrap();
+            assert_eq!(out, DATA);
+            assert!(decode(format, &stream, &mut out[1..]).is_err());
+        }
+        assert!(encode(Format::Ans, &DATA).is_err());
     }
 
     #[test]
