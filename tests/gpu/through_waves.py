@@ -6,8 +6,9 @@ budget is the smallest that a call fits, so that nearly every one takes many wav
 With ``--fail-every-call`` each read and write is made once for each call of the device that it
 consists of, and that call fails. Nothing may leak; a read that raised nothing is right; after a
 write every element is the old one or the new one; and the same handle then does what it failed to
-do. That is quadratic in the number of calls, so the budget is no smaller than `MOST_CALLS` calls need, and what
-makes the same calls for the same chain as something before it is not made to fail again.
+do. That is quadratic in the number of calls, so the budget is doubled until `MOST_CALLS` are enough
+(or it has no more effect), and what goes through the same calls, however often, for the same chain as something before it is not made to
+fail again; nor is what is over `LARGE` bytes.
 """
 
 from __future__ import annotations
@@ -37,13 +38,14 @@ counts = dict.fromkeys(
     for what in ("calls", "waves", "device", "host", "absent")
 )
 counts.update(dict.fromkeys(counts, 0))
-counts.update(dict.fromkeys(["failed reads", "failed writes", "failed calls", "seen before"], 0))
+counts.update(
+    dict.fromkeys(["failed reads", "failed writes", "failed calls", "seen before", "large"], 0)
+)
 
-# Whether every call of the device is to fail once, and the most that a read or write may consist of then.
+# Whether every call of the device is to fail once; then the most calls that a read or write may
+# consist of, a budget that is above all of them, the longest result or value, and how many examples.
 failing = False
-MOST_CALLS = 300
-ROOMY = 1 << 28
-MOST_EXAMPLES = 40
+MOST_CALLS, ROOMY, LARGE, MOST_EXAMPLES = 150, 1 << 28, 1 << 18, 40
 seen: set[int] = set()
 
 Run: TypeAlias = Callable[[WaveEngine], Report]
@@ -69,7 +71,7 @@ class ThroughWaves:
             return engine.start(selection, out.ctypes.data, out.strides).finish()
 
         memory, device = self._smallest("read", run)
-        if failing and self._is_new("read", device):
+        if failing and self._is_new("read", device, out):
             self._fail_reads(run, memory, out)
 
     async def read_async(self, selection: Any, out: Any) -> None:
@@ -92,7 +94,7 @@ class ThroughWaves:
 
         old = self._stored(selection, value) if failing else None
         memory, device = self._smallest("write", run)
-        if failing and self._is_new("write", device):
+        if failing and self._is_new("write", device, value):
             self._fail_writes(run, memory, selection, value, old)
 
     def _fail_writes(self, run: Run, memory: int, selection: Any, value: Any, old: Any) -> None:
@@ -113,9 +115,12 @@ class ThroughWaves:
         self._native.read(selection, out)
         return out
 
-    def _is_new(self, call: str, device: HostDevice) -> bool:
-        """Whether nothing before made these calls for such a chain."""
-        made = hash((call, self._chain, *device.log))
+    def _is_new(self, call: str, device: HostDevice, data: Any) -> bool:
+        """Whether nothing before went through these calls for such a chain."""
+        if data.nbytes > LARGE:
+            counts["large"] += 1
+            return False
+        made = hash((call, self._chain, *dict.fromkeys(device.log)))
         counts["seen before"] += made in seen
         is_new = made not in seen
         seen.add(made)
