@@ -120,7 +120,7 @@ GPU_PACKAGES := nvidia-libnvcomp-cu12==5.3.0.16 nvidia-libnvcomp-cu12==6.0.0.12 
 	nvidia-cuda-nvrtc-cu12==12.9.86 nvidia-cuda-nvrtc==13.0.88
 
 gpu-check: $(STAMP)/core $(STAMP)/group-test $(STAMP)/gpu-wheels
-	BLAZARR_GPU_WHEELS=$(CURDIR)/$(GPU_WHEELS) $(BIN)/python -m pytest -n 2 tests/unit/cuda
+	BLAZARR_GPU_WHEELS=$(CURDIR)/$(GPU_WHEELS) $(BIN)/python -m pytest -n 2 tests/unit/cuda tests/unit/codecs/test_gdeflate.py
 	$(BIN)/python -m pytest -p tests.gpu.through_waves tests/stateful tests/conformance
 	$(BIN)/python -m pytest -p tests.gpu.through_waves --fail-every-call tests/stateful \
 	    tests/conformance/test_files.py tests/conformance/test_scripts.py
