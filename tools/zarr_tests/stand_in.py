@@ -94,8 +94,8 @@ def of_facade(original: Any) -> Any:
 
     def init(node: Any, metadata: Any, *args: Any, **kwargs: Any) -> None:
         if isinstance(metadata, (blazarr.AsyncArray, blazarr.AsyncGroup)):
-            _, args = metadata.node.__reduce__()
-            original(node, *args)
+            _, arguments, *_ = metadata.node.__reduce__()
+            original(node, *arguments)
         else:
             original(node, metadata, *args, **kwargs)
 
