@@ -4,13 +4,14 @@ import importlib.util
 from pathlib import Path
 
 import numpy as np
-import obstore
 import pytest
 import zarr
-from obstore.store import HTTPStore, MemoryStore
-from zarr.storage import ObjectStore
 
 from blazarr.errors import StoreError
+
+obstore = pytest.importorskip("obstore", reason="the oldest packages are tested without obstore")
+from obstore.store import HTTPStore, MemoryStore  # noqa: E402 - where it is there
+from zarr.storage import ObjectStore  # noqa: E402
 
 # Tests are no package.
 _path = Path(__file__).parent.parent / "faults" / "servers.py"
