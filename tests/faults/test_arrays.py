@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import multiprocessing
 import os
 import random
+import resource
 import signal
 import sys
 import threading
@@ -16,6 +18,7 @@ import numpy as np
 import pytest
 
 import blazarr
+from blazarr.errors import StoreError
 
 pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="forks and kills of Linux"),
@@ -91,16 +94,20 @@ def wait_for(child: int, seconds: float) -> int:
     pytest.fail(f"the child did not end in {seconds} s")
 
 
-def overwrite_for_ever(path: Path, begun: Any) -> None:
+def overwrite_for_ever(path: Path, begun: Any, *, rows: bool) -> None:
+    """With rows, they are written from where they lie; a single value is copied to each element first."""
     array = blazarr.open_array(path, mode="r+")
+    values = np.empty(array.shape, array.dtype)
     value = 0
     while True:
         value = value % 200 + 1
-        array[...] = value
+        values.fill(value)
+        array[...] = values if rows else value
         begun.set()
 
 
-def test_killed_overwrites_leave_no_torn_chunk(tmp_path: Path) -> None:
+@pytest.mark.parametrize("rows", [False, True], ids=["one value", "rows"])
+def test_killed_overwrites_leave_no_torn_chunk(tmp_path: Path, rows: bool) -> None:
     path = tmp_path / "a"
     side = 4096
     blazarr.create_array(
@@ -109,7 +116,7 @@ def test_killed_overwrites_leave_no_torn_chunk(tmp_path: Path) -> None:
     rng = random.Random(2)
     for _ in range(60):
         begun = FORK.Event()
-        writer = FORK.Process(target=overwrite_for_ever, args=(path, begun))
+        writer = FORK.Process(target=overwrite_for_ever, args=(path, begun), kwargs={"rows": rows})
         writer.start()
         assert begun.wait(60)
         time.sleep(rng.uniform(0, 0.03))
@@ -117,6 +124,26 @@ def test_killed_overwrites_leave_no_torn_chunk(tmp_path: Path) -> None:
         writer.join()
         values = blazarr.open_array(path, mode="r")[...]
         assert values.min() == values.max() != 0
+        assert {file.name for file in (path / "c" / "0").iterdir()} <= {"0", "0.__lock"}
+
+
+@pytest.mark.parametrize("dtype", ["<u2", ">u2"])
+def test_an_error_in_the_middle_of_a_large_chunk_keeps_the_old_one(
+    tmp_path: Path, dtype: str
+) -> None:
+    old = np.full((1024, 4096), 3, dtype)
+    array = blazarr.create_array(tmp_path / "a", data=old, chunks=(1024, 2048), compressors=None)
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, ((1 << 20) + 100, limits[1]))
+    try:
+        with pytest.raises(StoreError) as caught:
+            array[...] = np.full((1024, 4096), 4, dtype)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert caught.value.key in {"c/0/0", "c/0/1"}
+    assert caught.value.__cause__.errno == errno.EFBIG
+    np.testing.assert_array_equal(array[...], old)
+    assert {file.name for file in (tmp_path / "a" / "c" / "0").iterdir()} == {"0", "1"}
 
 
 def read_until_interrupted(path: Path, started: Any, result: Any) -> None:

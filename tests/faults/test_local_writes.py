@@ -217,12 +217,28 @@ def test_no_lock_files_are_left_where_nothing_can_be_locked(tmp_path):
         "#include <errno.h>\nint flock(int d, int o) { errno = ENOLCK; return -1; }\n"
     )
     subprocess.run(["cc", "-shared", "-fPIC", "-o", library, source], check=True)
+    # A large chunk is written to its file band by band.
+    spec = {
+        "shape": [4 << 20],
+        "grid": [{"size": 4 << 20}],
+        "item": 1,
+        "fill": "00",
+        "keys": {"prefix": "", "kind": "default", "separator": "/"},
+        "chain": {},
+        "max_chunk_bytes": 4 << 20,
+    }
     program = (
         "import sys\n"
+        "import numpy as np\n"
+        "from blazarr import _core\n"
         "from blazarr.stores import LocalStore\n"
-        "LocalStore(sys.argv[1]).put('c/0', b'value')\n"
+        "LocalStore(sys.argv[1]).put('c/1', b'value')\n"
+        "array = _core.Array(sys.argv[2].encode(), _core.LocalStore(sys.argv[1]), [])\n"
+        "array.write(([], [(0, 0, 1, 4 << 20)]), np.full(4 << 20, 9, 'u1'))\n"
     )
     environment = os.environ | {"LD_PRELOAD": str(library)}
     root = tmp_path / "store"
-    subprocess.run([sys.executable, "-c", program, root], env=environment, check=True)
-    assert names(root / "c") == ["0"]
+    command = [sys.executable, "-c", program, root, json.dumps(spec)]
+    subprocess.run(command, env=environment, check=True)
+    assert set(names(root / "c")) == {"0", "1"}
+    assert (root / "c" / "0").read_bytes() == bytes([9]) * (4 << 20)

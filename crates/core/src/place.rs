@@ -61,6 +61,45 @@ struct Even {
     dst: isize,
 }
 
+impl CopyAxis<'_> {
+    fn even(&self) -> Option<Even> {
+        match (&self.src, &self.dst) {
+            (Walk::Even(src), Walk::Even(dst)) => Some(Even {
+                count: self.count,
+                src: *src,
+                dst: *dst,
+            }),
+            _ => None,
+        }
+    }
+}
+
+/// The runs of at least `least` bytes that a copy is made of: where each starts, in the order of the destination's
+/// steps, and their common length. `None` where they are shorter, or an axis is a table.
+pub fn runs(
+    axes: &[CopyAxis<'_>],
+    src: *const u8,
+    item: usize,
+    least: usize,
+) -> Option<(Vec<*const u8>, usize)> {
+    let evens: Option<Vec<Even>> = axes.iter().map(CopyAxis::even).collect();
+    let mut evens = simplify(evens?);
+    let step = item as isize;
+    let innermost = evens.pop_if(|axis| axis.src == step && axis.dst == step);
+    let len = innermost.map_or(item, |axis| axis.count * item);
+    if len < least {
+        return None;
+    }
+    let mut starts = vec![src];
+    for axis in evens {
+        let along = |start: *const u8| {
+            (0..axis.count as isize).map(move |k| start.wrapping_offset(k * axis.src))
+        };
+        starts = starts.into_iter().flat_map(along).collect();
+    }
+    Some((starts, len))
+}
+
 /// Copies `item`-byte elements along `axes`. Where destinations repeat, the last one (in the order of each axis) wins.
 ///
 /// # Safety
@@ -73,13 +112,9 @@ pub unsafe fn copy(axes: &[CopyAxis<'_>], src: *const u8, dst: *mut u8, item: us
     let mut evens = Vec::with_capacity(axes.len());
     let mut tables = Vec::new();
     for axis in axes {
-        match (&axis.src, &axis.dst) {
-            (Walk::Even(src), Walk::Even(dst)) => evens.push(Even {
-                count: axis.count,
-                src: *src,
-                dst: *dst,
-            }),
-            _ => tables.push(axis),
+        match axis.even() {
+            Some(even) => evens.push(even),
+            None => tables.push(axis),
         }
     }
     let (evens, item) = widened(simplify(evens), item);

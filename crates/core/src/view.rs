@@ -164,8 +164,32 @@ impl ChunkWalk {
         true
     }
 
+    /// Whether the walk, and `view`, go through the chunk by even steps from its start towards its end.
+    pub fn is_forward(&self, view: &View<'_>) -> bool {
+        let even = |walk: &Walk<'_>| matches!(walk, Walk::Even(_));
+        let forward = |walk: &Walk<'_>| matches!(walk, Walk::Even(step) if *step > 0);
+        self.axes.iter().all(|(_, walk)| forward(walk)) && view.axes.iter().all(even)
+    }
+
+    /// The parts of at most `most` bytes of the chunk, as far as one axis allows, that the walk falls into along the
+    /// axis that the chunk walks slowest; `None` where it is that short, or cannot be cut.
+    pub fn cuts<'v>(
+        &self,
+        view: &View<'v>,
+        item: usize,
+        most: usize,
+    ) -> Option<impl Iterator<Item = (ChunkWalk, View<'v>)>> {
+        if self.span(item).len() <= most {
+            return None;
+        }
+        let (axis, step) = self.slowest(view)?;
+        let (count, rows) = (self.count(axis), (most / step).max(1));
+        let part = move |from| self.cut(view, axis, from, rows.min(count - from));
+        (rows < count).then(|| (0..count).step_by(rows).map(part))
+    }
+
     /// The axis that the chunk walks slowest, with its step, where the walk can be cut along it.
-    pub fn slowest(&self, view: &View<'_>) -> Option<(usize, usize)> {
+    fn slowest(&self, view: &View<'_>) -> Option<(usize, usize)> {
         let even = |n: &usize| {
             let (count, src) = &self.axes[*n];
             match (src, &view.axes[*n]) {

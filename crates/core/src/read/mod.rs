@@ -270,22 +270,13 @@ impl Reader<'_> {
             swap_units(dst, plain.swap);
             return Ok(());
         }
-        match walk.slowest(out) {
-            Some((axis, step)) if span.len() > BAND && BAND / step < walk.count(axis) => {
-                let (count, rows) = (walk.count(axis), (BAND / step).max(1));
-                for from in (0..count).step_by(rows) {
-                    let (walk, out) = walk.cut(out, axis, from, rows.min(count - from));
-                    self.plain_box(plain, &walk, &out, arena)?;
-                }
-                Ok(())
-            }
-            _ => {
-                let bytes = room(&mut arena.front, span.len())?;
-                plain.object.read_at(start, bytes)?;
-                swap_units(bytes, plain.swap);
-                self.place(out, walk, &arena.front[..span.len()], span.start)
-            }
+        if let Some(mut parts) = walk.cuts(out, self.array.item, BAND) {
+            return parts.try_for_each(|(walk, out)| self.plain_box(plain, &walk, &out, arena));
         }
+        let bytes = room(&mut arena.front, span.len())?;
+        plain.object.read_at(start, bytes)?;
+        swap_units(bytes, plain.swap);
+        self.place(out, walk, &arena.front[..span.len()], span.start)
     }
 
     /// Decodes the chunk `stored` and places what is wanted of it; without a walk it is decoded to where it belongs.

@@ -3,6 +3,8 @@
 //! Chunks that the selection covers are encoded without reading what is there; others are read, changed and written
 //! back under the store's own guard against other writers.
 
+#[cfg(unix)]
+mod bands;
 mod empty;
 pub mod made;
 mod shard;
@@ -108,6 +110,10 @@ impl Writer<'_> {
 
     /// A chunk or shard that has a key of its own.
     pub fn stored(&self, target: &Target<'_>, store: &dyn Store, arena: &mut Arena) -> Result<()> {
+        #[cfg(unix)]
+        if self.stored_in_bands(target, store, arena)? {
+            return Ok(());
+        }
         let back = store.update(target.key, target.needs_old(), &mut |old| {
             let mut encoded = std::mem::take(&mut arena.encoded);
             let old = old.filter(|_| target.needs_old());

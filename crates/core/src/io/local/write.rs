@@ -52,14 +52,9 @@ impl LocalStore {
 
     pub(super) fn write_if(&self, key: &str, data: &[u8], condition: Condition) -> Result<Stamp> {
         let target = self.path(key)?;
-        let slot = match self.slot(&target, key) {
-            // Nothing was read, so there is nothing that a lock would protect.
-            Err(Error::Store(StoreError::NoLocks { .. })) if condition == Condition::Any => {
-                with_folder(&target, key, self.fsync, || {
-                    Ok(Slot::unlocked(&target, key)?)
-                })?
-            }
-            slot => slot?,
+        let slot = match condition {
+            Condition::Any => self.slot_unread(&target, key)?,
+            _ => self.slot(&target, key)?,
         };
         self.check(&target, key, condition)?;
         self.commit(slot, &target, key, data)
@@ -73,7 +68,7 @@ impl LocalStore {
         fill: &mut dyn FnMut(Descriptor) -> Result<()>,
     ) -> Result<()> {
         let target = self.path(key)?;
-        let slot = self.slot(&target, key)?;
+        let slot = self.slot_unread(&target, key)?;
         let failed = |e| failed(key, "write", e);
         fill(slot.emptied().map_err(failed)?)?;
         slot.complete(&target, self.fsync).map_err(failed)?;
@@ -106,6 +101,16 @@ impl LocalStore {
             Locking::Flock => Slot::locked(target, key),
             Locking::None => Ok(Slot::unlocked(target, key)?),
         })
+    }
+
+    /// The same where nothing was read, so that there is nothing that a lock would protect.
+    fn slot_unread(&self, target: &Path, key: &str) -> Result<Slot> {
+        match self.slot(target, key) {
+            Err(Error::Store(StoreError::NoLocks { .. })) => {
+                with_folder(target, key, self.fsync, || Ok(Slot::unlocked(target, key)?))
+            }
+            slot => slot,
+        }
     }
 
     fn commit(&self, slot: Slot, target: &Path, key: &str, data: &[u8]) -> Result<Stamp> {
