@@ -3,6 +3,8 @@
 //! A whole chunk is decoded in one shot into the destination, which is its own window: a frame that
 //! asks for a huge window allocates nothing.
 
+mod single;
+
 use std::cell::RefCell;
 use std::ops::Range;
 use std::ptr::NonNull;
@@ -90,8 +92,14 @@ impl BytesCodec for Zstd {
         chunk: &mut [u8],
     ) -> Result<bool, CodecError> {
         let one_frame = declared_size(src) == Some(chunk.len()) && !has_checksum(src);
+        if !one_frame {
+            return Ok(false);
+        }
+        if chunk.len() <= BLOCK {
+            return single::decode_start(src, range.end, chunk);
+        }
         // At the end, all in one shot finds more damage.
-        if !one_frame || range.end > chunk.len().saturating_sub(BLOCK) {
+        if range.end > chunk.len() - BLOCK {
             return Ok(false);
         }
         with_decoder(|context| {
