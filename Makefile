@@ -12,6 +12,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/stamps
 # What gcc 12 takes for better slows the decoding of zstd by a twentieth; other compilers don't know the option.
+# What is set here stands in the place of what .cargo/config.toml sets.
 GCC_FLAG := -fno-forward-propagate
 export CFLAGS := $(CFLAGS) -DZSTD_DECODER_INTERNAL_BUFFER=131072 \
 	$(shell $(CC) -Werror $(GCC_FLAG) -E -x c /dev/null >/dev/null 2>&1 && echo $(GCC_FLAG))

@@ -83,8 +83,8 @@ impl BytesCodec for Zstd {
         !self.checksum
     }
 
-    /// Stops after the block with the last byte that is wanted, where the frame has no checksum that would be left
-    /// out.
+    /// Stops after the block with the last byte that is wanted, or within it where it is the only one; not where the
+    /// frame has a checksum, which would be left out.
     fn decode_range(
         &self,
         src: &[u8],
