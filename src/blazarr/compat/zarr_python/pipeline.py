@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import math
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy.typing as npt
@@ -147,13 +146,18 @@ class BlazarrCodecPipeline(CodecPipeline):
         target: Any = out.as_ndarray_like()
         session, asked = _placed(session, items, target)
         memory = session.room(out.shape, target)
-        work = _Work.of(session, asked, memory, drop_axes, reads=True)
-        if work is None:
+        place = place_of(asked)
+        waves = _waves(session, place, asked, memory, drop_axes)
+        if waves is None:
             self._refuse("a selection has a form that only numpy knows")
             return await self.own.read(items, out, drop_axes)
+        run = Runner(session, session.is_small(asked, memory, reads=True))
         try:
-            present = await work.read()
-        except NothingGivenError:
+            present = [await place.read(*wave, run) for wave in waves]
+        except Exception as error:  # noqa: BLE001 - what a codec raised is raised as it is
+            cause = session.cause(error)
+            if not isinstance(cause, NothingGivenError):
+                raise cause from None
             return await self.own.read(items, out, drop_axes)
         if memory is not target:
             session.deliver(memory, out)
@@ -171,14 +175,21 @@ class BlazarrCodecPipeline(CodecPipeline):
             await self.own.write(items, value, drop_axes)
             return
         session, given = _placed(session, items, value.as_ndarray_like())
-        work = _Work.of(session, given, session.source(value), drop_axes, reads=False)
-        if work is None:
+        memory = session.source(value)
+        place = place_of(given)
+        waves = _waves(session, place, given, memory, drop_axes)
+        if waves is None:
             self._refuse("a selection has a form that only numpy knows")
             await self.own.write(items, value, drop_axes)
             return
+        run = Runner(session, session.is_small(given, memory, reads=False))
         try:
-            await work.write()
-        except NothingGivenError:
+            for wave in waves:
+                await place.write(*wave, run)
+        except Exception as error:  # noqa: BLE001 - what a codec raised is raised as it is
+            cause = session.cause(error)
+            if not isinstance(cause, NothingGivenError):
+                raise cause from None
             await self.own.write(items, value, drop_axes)
 
     def _session(self) -> NativeSession | None:
@@ -250,48 +261,23 @@ def _placed(
     return on_device(session, items, target, on_gpu)
 
 
-@dataclass(frozen=True)
-class _Work:
-    """A batch, where its chunks are, and its parts that are done one after another."""
-
-    run: Runner
-    place: Place
-    waves: list[tuple[list[Item], ChunkBatch]]
-
-    @classmethod
-    def of(
-        cls,
-        session: NativeSession,
-        items: list[Item],
-        memory: npt.NDArray[Any],
-        drop_axes: tuple[int, ...],
-        *,
-        reads: bool,
-    ) -> _Work | None:
-        """Take a batch; None where only numpy knows what it means."""
-        place = place_of(items)
+def _waves(
+    session: NativeSession,
+    place: Place,
+    items: list[Item],
+    memory: npt.NDArray[Any],
+    drop_axes: tuple[int, ...],
+) -> list[tuple[list[Item], ChunkBatch]] | None:
+    """Cut a batch into parts that are done one after another; None where only numpy knows what it means."""
+    count = len(items)
+    if place.holds_bytes:
         chunk: int = math.prod(items[0][1].shape) * session.dtype.itemsize
-        count = max(_LEAST, _WAVE // max(chunk, 1)) if place.holds_bytes else len(items)
-        waves = []
-        for start in range(0, len(items), count):
-            wave = items[start : start + count]
-            chunks = session.batch(wave, memory, drop_axes)
-            if chunks is None:
-                return None
-            waves.append((wave, chunks))
-        return cls(Runner(session, session.amount(items, memory), reads), place, waves)
-
-    async def read(self) -> list[bytes]:
-        """Read all; for each chunk whether it was there."""
-        try:
-            return [await self.place.read(*wave, self.run) for wave in self.waves]
-        except Exception as error:  # noqa: BLE001 - what a codec raised is raised as it is
-            raise self.run.session.cause(error) from None
-
-    async def write(self) -> None:
-        """Write all."""
-        try:
-            for wave in self.waves:
-                await self.place.write(*wave, self.run)
-        except Exception as error:  # noqa: BLE001 - what a codec raised is raised as it is
-            raise self.run.session.cause(error) from None
+        count = max(_LEAST, _WAVE // max(chunk, 1))
+    waves = []
+    for start in range(0, len(items), count):
+        wave = items[start : start + count]
+        chunks = session.batch(wave, memory, drop_axes)
+        if chunks is None:
+            return None
+        waves.append((wave, chunks))
+    return waves

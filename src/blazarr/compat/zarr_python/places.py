@@ -19,22 +19,24 @@ from blazarr.compat.zarr_python.transfer import Item, fetch, fetch_whole, store_
 from blazarr.compat.zarr_python.untouched import has_own_methods
 from blazarr.engine.chunks import ChunkBatch, folder
 
-_STORE_METHODS = (
-    "_open",
-    "_ensure_open",
-    "_sync_open",
-    "_zipfile",
-    "_get",
-    "_set",
-    "get",
-    "get_sync",
-    "get_partial_values",
-    "set",
-    "set_sync",
-    "delete",
-    "delete_sync",
+_STORE_METHODS = frozenset(
+    [
+        "_open",
+        "_ensure_open",
+        "_sync_open",
+        "_zipfile",
+        "_get",
+        "_set",
+        "get",
+        "get_sync",
+        "get_partial_values",
+        "set",
+        "set_sync",
+        "delete",
+        "delete_sync",
+    ]
 )
-_PATH_METHODS = ("get", "get_sync", "set", "set_sync", "delete", "delete_sync")
+_PATH_METHODS = frozenset(["get", "get_sync", "set", "set_sync", "delete", "delete_sync"])
 
 
 class Place(Protocol):

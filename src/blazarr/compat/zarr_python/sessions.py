@@ -36,22 +36,6 @@ _CHUNK_AT_ONCE = 1 << 20
 
 
 @dataclass(frozen=True)
-class Amount:
-    """How much there is to do, as far as can be told at a glance.
-
-    Attributes
-    ----------
-    size
-        Bytes.
-    chunks
-        How many chunks, inner ones of shards, are encoded or decoded each as a whole.
-    """
-
-    size: int
-    chunks: int
-
-
-@dataclass(frozen=True)
 class NativeSession:
     """Reads and writes of an array of which all is native; none leaves a trace here.
 
@@ -95,15 +79,17 @@ class NativeSession:
             memory = memory.view(np.dtype((np.void, memory.dtype.itemsize)))
         return self.chunks.batch(items, memory, drop_axes)
 
-    def amount(self, items: list[Any], memory: AnyArray) -> Amount:
-        """Return how much it is to read or write `items`."""
+    def is_small(self, items: list[Any], memory: AnyArray, *, reads: bool) -> bool:
+        """Whether work is done sooner than other threads could take part; encoding takes many times longer."""
         chunk: int = math.prod(items[0][1].shape)
         count = len(items)
         if self.inner is not None:
             touched = _touched(items[0][2], self.inner) if count == 1 else None
-            count = touched or count * (chunk // math.prod(self.inner))
-            chunk = math.prod(self.inner)
-        return Amount(max(memory.nbytes, chunk * count * self.dtype.itemsize), count)
+            inner = math.prod(self.inner)
+            count = touched or count * (chunk // inner)
+            chunk = inner
+        size = max(memory.nbytes, chunk * count * self.dtype.itemsize)
+        return size <= (_CHUNK_AT_ONCE if reads and count == 1 else _AT_ONCE)
 
     async def run(self, work: Callable[[], Result], at_once: bool) -> Result:
         """Do work; without holding up the event loop unless it takes less than that would."""
@@ -196,21 +182,12 @@ class Runner:
     ----------
     session
         Where.
-    amount
-        How much it is.
-    reads
-        Whether it reads; encoding takes many times longer.
+    at_once
+        Whether it is done sooner than other threads could take part.
     """
 
     session: NativeSession
-    amount: Amount
-    reads: bool
-
-    @property
-    def at_once(self) -> bool:
-        """Whether it is done sooner than other threads could take part."""
-        one = self.reads and self.amount.chunks == 1
-        return self.amount.size <= (_CHUNK_AT_ONCE if one else _AT_ONCE)
+    at_once: bool
 
     @property
     def threads(self) -> int | None:

@@ -16,18 +16,16 @@ def is_own(thing: object, package: str) -> bool:
     if kind.__module__.partition(".")[0] != package:
         return False
     coding = (name for name, value in vars(kind).items() if "code" in name and callable(value))
-    return has_own_methods(thing, tuple(coding))
+    return has_own_methods(thing, frozenset(coding))
 
 
-def has_own_methods(thing: object, names: tuple[str, ...]) -> bool:
+def has_own_methods(thing: object, names: frozenset[str]) -> bool:
     """Whether the named methods, where the object's class defines them, are those that it was written with."""
     kind = type(thing)
-    here = getattr(thing, "__dict__", {})
-    if not here.keys().isdisjoint(names):
+    if not names.isdisjoint(getattr(thing, "__dict__", ())):
         return False
-    written = vars(kind)
-    methods = [written.get(name) for name in names]
     # This is asked at each read and write: what was found right once is right while it is the same.
+    methods = list(map(vars(kind).get, names))
     if _right.get((kind, names)) == methods:
         return True
     right = all(
@@ -39,7 +37,7 @@ def has_own_methods(thing: object, names: tuple[str, ...]) -> bool:
     return right
 
 
-_right: dict[tuple[type, tuple[str, ...]], list[Any]] = {}
+_right: dict[tuple[type, frozenset[str]], list[Any]] = {}
 
 
 def _is_as_written(kind: type, name: str, method: object) -> bool:
