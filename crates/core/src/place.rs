@@ -161,18 +161,13 @@ fn simplify(mut axes: Vec<Even>) -> Vec<Even> {
     merged
 }
 
-/// Takes a short innermost run for one longer item: many short copies are slower than one of a known length.
+/// Takes an innermost run for one longer item: what is called for each row saves registers, and writing those waits
+/// until rows before are on their way to memory.
 fn widened(mut axes: Vec<Even>, item: usize) -> (Vec<Even>, usize) {
-    let run = axes
-        .last()
-        .filter(|axis| axis.src == item as isize && axis.dst == item as isize)
-        .map(|axis| axis.count * item);
-    match run {
-        Some(len @ (2 | 4 | 8 | 16 | 32 | 64)) => {
-            axes.pop();
-            (axes, len)
-        }
-        _ => (axes, item),
+    let step = item as isize;
+    match axes.pop_if(|axis| axis.src == step && axis.dst == step) {
+        Some(run) => (axes, run.count * item),
+        None => (axes, item),
     }
 }
 
