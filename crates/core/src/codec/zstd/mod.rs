@@ -3,15 +3,17 @@
 //! A whole chunk is decoded in one shot into the destination, which is its own window: a frame that
 //! asks for a huge window allocates nothing.
 
-mod single;
+mod decoder;
+mod start;
 
 use std::cell::RefCell;
 use std::ops::Range;
 use std::ptr::NonNull;
 
 use zstd_safe::zstd_sys::{self as ffi, ZSTD_ErrorCode, ZSTD_ResetDirective, ZSTD_cParameter};
-use zstd_safe::{DCtx, DParameter, ErrorCode, InBuffer, OutBuffer, ResetDirective, WriteBuf};
+use zstd_safe::{ErrorCode, WriteBuf};
 
+use self::decoder::Decoder;
 use super::support::{
     RETAINED, Room, check_range, check_size, compressed_bound, decode_growing, no_memory, reserve,
 };
@@ -22,13 +24,11 @@ const NAME: &str = "zstd";
 /// A block of 128 KiB takes at least 4 bytes (its header and one byte that is repeated).
 pub(super) const MAX_RATIO: usize = 1 << 15;
 
-/// What is looked at first of a frame that is decoded in part; from there zstd says what it wants next.
-const START: usize = 5;
 /// The most that zstd decodes at a time.
 const BLOCK: usize = 128 << 10;
 
 thread_local! {
-    static DECODER: RefCell<Option<DCtx<'static>>> = const { RefCell::new(None) };
+    static DECODER: RefCell<Option<Decoder>> = const { RefCell::new(None) };
     static ENCODER: RefCell<Option<Encoder>> = const { RefCell::new(None) };
 }
 
@@ -83,8 +83,8 @@ impl BytesCodec for Zstd {
         !self.checksum
     }
 
-    /// Stops after the block with the last byte that is wanted, or within it where it is the only one; not where the
-    /// frame has a checksum, which would be left out.
+    /// Stops within the block that has the last byte that is wanted, where zstd can; not where the frame has a checksum,
+    /// which would be left out.
     fn decode_range(
         &self,
         src: &[u8],
@@ -95,20 +95,7 @@ impl BytesCodec for Zstd {
         if !one_frame {
             return Ok(false);
         }
-        if chunk.len() <= BLOCK {
-            return single::decode_start(src, range.end, chunk);
-        }
-        // At the end, all in one shot finds more damage.
-        if range.end > chunk.len() - BLOCK {
-            return Ok(false);
-        }
-        with_decoder(|context| {
-            let done = decode_start(context, src, range.end, chunk);
-            context
-                .reset(ResetDirective::SessionOnly)
-                .map_err(decode_error)?;
-            done
-        })
+        with_decoder(|decoder| Ok(start::decode_start(decoder, src, range.end, chunk)))
     }
 }
 
@@ -209,62 +196,20 @@ pub(super) fn decode<B: WriteBuf + ?Sized>(src: &[u8], dst: &mut B) -> Result<us
             "no bytes where a frame should be",
         ));
     }
-    with_decoder(|context| context.decompress(dst, src).map_err(decode_error))
+    with_decoder(|decoder| decoder.decode(src, dst).map_err(decode_error))
 }
 
 /// Runs `work` with the thread's decompressor.
 fn with_decoder<T>(
-    work: impl FnOnce(&mut DCtx<'static>) -> Result<T, CodecError>,
+    work: impl FnOnce(&mut Decoder) -> Result<T, CodecError>,
 ) -> Result<T, CodecError> {
     DECODER.with_borrow_mut(|slot| {
-        let context = match slot {
-            Some(context) => context,
-            None => slot.insert(new_decoder()?),
+        let decoder = match slot {
+            Some(decoder) => decoder,
+            None => slot.insert(Decoder::new()?),
         };
-        let done = work(context);
-        if context.sizeof() > RETAINED {
-            *slot = None;
-        }
-        done
+        work(decoder)
     })
-}
-
-fn new_decoder() -> Result<DCtx<'static>, CodecError> {
-    let mut context = DCtx::try_create().ok_or_else(|| no_memory(NAME, 0))?;
-    // Decoding in part has the chunk for its window as well, whatever window the frame asks for.
-    let largest = DParameter::WindowLogMax(if cfg!(target_pointer_width = "64") {
-        31
-    } else {
-        30
-    });
-    context.set_parameter(largest).map_err(decode_error)?;
-    let in_place = DParameter::StableOutBuffer(true);
-    context.set_parameter(in_place).map_err(decode_error)?;
-    Ok(context)
-}
-
-/// Decodes block by block into `chunk` until `end` of its bytes are there; `false` where `src` ends before.
-fn decode_start(
-    context: &mut DCtx<'_>,
-    src: &[u8],
-    end: usize,
-    chunk: &mut [u8],
-) -> Result<bool, CodecError> {
-    let mut output = OutBuffer::around(chunk);
-    let (mut at, mut wanted) = (0, START);
-    while output.pos() < end {
-        // No more than zstd wants: a whole frame would be decoded as a whole.
-        let rest = src.get(at..).unwrap_or_default();
-        let Some(piece) = rest.get(..wanted).filter(|piece| !piece.is_empty()) else {
-            return Ok(false);
-        };
-        let mut input = InBuffer::around(piece);
-        wanted = context
-            .decompress_stream(&mut output, &mut input)
-            .map_err(decode_error)?;
-        at += input.pos();
-    }
-    Ok(true)
 }
 
 /// Whether the first frame ends with a checksum: a bit of the byte after the magic number.
