@@ -218,7 +218,7 @@ class Array(Described, Selectable):
             reading = Reading(state, selection, fields, out)
             state.engine.read(selection, reading.into)
             return reading.result()
-        result = np.empty(selection.result_shape, state.native, state.order)
+        result = values.room(selection.result_shape, state.native, state.order)
         state.engine.read(selection, result)
         if state.native is not state.dtype:
             result = values.in_order(result, state.dtype)

@@ -48,7 +48,7 @@ class Reading:
         if fields is None and self._target is not None and self._target.dtype == state.native:
             self.into = self._target
         else:
-            self.into = np.empty(selection.result_shape, state.native, state.order)
+            self.into = values.room(selection.result_shape, state.native, state.order)
 
     def result(self) -> Any:
         """Return what the caller is given, once the engine has filled `into`."""

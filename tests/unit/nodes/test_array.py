@@ -587,3 +587,21 @@ def test_resizing_keeps_the_number_of_axes(array, shape):
     with pytest.raises(BlazarrError, match="the array has 2"):
         array.resize(shape)
     assert array.shape == (7, 10)
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("dtype", ["u1", "<f8", ">i4", "U3", "M8[s]", [("a", "u1"), ("b", "<u4")]])
+def test_large_results_begin_with_a_cache_line(dtype, order):
+    shape = (3, 1 << 9, 1 << 10)
+    values = np.arange(np.prod(shape)).astype("u1").astype(dtype).reshape(shape)
+    array = blazarr.create_array(
+        {}, shape=shape, dtype=values.dtype, chunks=(2, 200, 300), config={"order": order}
+    )
+    array[...] = values
+    result = array[...]
+    assert result.flags[f"{order}_CONTIGUOUS"]
+    assert result.flags.writeable
+    assert result.ctypes.data % 64 == 0
+    assert result.dtype == values.dtype
+    assert np.array_equal(result, values)
+    result[0, 0, 0] = result[1, 1, 1]
