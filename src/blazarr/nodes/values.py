@@ -13,15 +13,19 @@ from blazarr.indexing import Selection
 
 AnyArray = npt.NDArray[Any]
 
-# Size of a cache line, and from where on it matters that a result begins with one.
-_LINE = 64
+# From this size on it matters where a result begins.
 _LARGE = 1 << 20
+
+# A cache line, and a huge page of memory where the operating system has such.
+_LINE = 64
+_HUGE = 2 << 20
 
 
 def room(shape: tuple[int, ...], dtype: np.dtype[Any], order: Literal["C", "F"]) -> AnyArray:
     """Make an array for a result, without a value yet.
 
-    numpy's own begin 16 bytes behind a cache line's start, so that rows of chunks share lines with their neighbours.
+    numpy's own begin 16 bytes behind a cache line's start, so that rows of chunks share lines with their neighbours, and
+    the first and last of their pages are small ones, each of which costs about as much as a huge one.
 
     Parameters
     ----------
@@ -41,8 +45,10 @@ def room(shape: tuple[int, ...], dtype: np.dtype[Any], order: Literal["C", "F"])
     size = math.prod(shape) * dtype.itemsize
     if size < _LARGE or dtype.hasobject:
         return np.empty(shape, dtype, order)
-    memory = np.empty(size + _LINE, np.uint8)
-    start = -memory.ctypes.data % _LINE
+    # The last huge page may be taken for whole.
+    unit = _HUGE if -size % _HUGE <= size // 8 else _LINE
+    memory = np.empty(size + unit, np.uint8)
+    start = -memory.ctypes.data % unit
     return memory[start : start + size].view(dtype).reshape(shape, order=order)
 
 

@@ -605,3 +605,15 @@ def test_large_results_begin_with_a_cache_line(dtype, order):
     assert result.dtype == values.dtype
     assert np.array_equal(result, values)
     result[0, 0, 0] = result[1, 1, 1]
+
+
+@pytest.mark.parametrize(
+    ("mebibytes", "unit"), [(1, 64), (2, 2 << 20), (2.5, 64), (3.75, 2 << 20), (17, 2 << 20)]
+)
+def test_results_of_whole_huge_pages_begin_with_one(mebibytes, unit):
+    size = int(mebibytes * (1 << 20))
+    array = blazarr.create_array({}, shape=size, dtype="u1", chunks=1 << 18, fill_value=3)
+    result = array[...]
+    assert result.ctypes.data % unit == 0
+    assert result.base.nbytes == size + unit
+    assert (result == 3).all()
