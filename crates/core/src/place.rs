@@ -320,9 +320,6 @@ unsafe fn copy_tiles(outer: Even, inner: Even, src: *const u8, dst: *mut u8, ite
 unsafe fn copy_line(axis: Even, src: *const u8, dst: *mut u8, item: usize) {
     // SAFETY: offsets of the caller's axis only.
     unsafe {
-        if axis.src == item as isize && axis.dst == item as isize {
-            return std::ptr::copy_nonoverlapping(src, dst, axis.count * item);
-        }
         match item {
             1 => copy_items::<u8>(axis, src, dst),
             2 => copy_items::<u16>(axis, src, dst),
